@@ -308,6 +308,28 @@ def test_the_watch_above_sees_what_it_is_for(tmp_path: Path) -> None:
     assert any("telemetry" in name for name in watched(PLAINLY, tmp_path))
 
 
+INTERRUPTED = """
+import signal
+from devcem.encoders import OpenVinoEncoder, load_backbone
+
+backbone = load_backbone("test_resnet", "random")
+first = OpenVinoEncoder(backbone)
+second = OpenVinoEncoder(backbone)
+del first
+del second
+try:
+    signal.raise_signal(signal.SIGINT)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+def test_ctrl_c_is_heard_after_engines_have_come_and_gone() -> None:
+    """OpenVINO's CPU plug-in brings a stack for signal handlers and takes it along when its Core goes."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["heard"]), done.stderr
+
+
 def test_a_module_is_only_hidden_within(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     with engine_openvino._not_there("colorsys"), pytest.raises(ImportError):

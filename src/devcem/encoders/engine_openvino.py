@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ class OpenVinoEncoder:
 
 def native_precision() -> Precision:
     """bf16 where the processor has instructions for it; OpenVINO would emulate it elsewhere."""
-    used = openvino().Core().get_property("CPU", "INFERENCE_PRECISION_HINT").get_type_name()
+    used = core().get_property("CPU", "INFERENCE_PRECISION_HINT").get_type_name()
     return "bf16" if used == KINDS["bf16"] else "fp32"
 
 
@@ -88,6 +89,16 @@ def openvino() -> Any:
     with _not_there(TELEMETRY):
         import openvino  # type: ignore[import-untyped]
     return openvino
+
+
+@cache
+def core() -> Any:
+    """One for the life of the process.
+
+    Its CPU plug-in brings a stack for signal handlers; of two that go in another order than they came a freed
+    stack is left behind, on which the next Ctrl-C is a segmentation fault.
+    """
+    return openvino().Core()
 
 
 @contextmanager
@@ -120,5 +131,5 @@ def _compiled(backbone: Backbone, precision: Precision) -> tuple[Any, Any]:
         "PERFORMANCE_HINT": "THROUGHPUT",
         "ENABLE_CPU_PINNING": False,  # decoders want the same cores
     }
-    compiled = ov.Core().compile_model(pixels.build(), "CPU", options)
+    compiled = core().compile_model(pixels.build(), "CPU", options)
     return compiled, ov.AsyncInferQueue(compiled)
