@@ -73,7 +73,7 @@ def cross_validated(data: BagSet, options: Options, seed: int, epochs: int) -> F
     for fold, (learners, judged) in enumerate(folds.split(np.zeros(len(data.bags)), data.labels)):
         sides = standardised([data.bags[n] for n in learners], [data.bags[n] for n in judged])
         train, test = (
-            _feature_bags(bags, data.labels[which])
+            feature_bags(bags, data.labels[which])
             for bags, which in zip(sides, (learners, judged), strict=True)
         )
         scores[judged] = scored(train, test, options, seed * FOLDS + fold, epochs)
@@ -101,7 +101,7 @@ def scored(train: FeatureBags, test: FeatureBags, options: Options, seed: int, e
     return judge(fabric, trainee, test, 32, 1).scores[:, 0]
 
 
-def _feature_bags(bags: list[Floats], labels: npt.NDArray[np.bool_]) -> FeatureBags:
+def feature_bags(bags: list[Floats], labels: npt.NDArray[np.bool_]) -> FeatureBags:
     features = [bag.astype(np.float32) for bag in bags]
     return FeatureBags([f"bag {n}" for n in range(len(bags))], features, labels[:, None], data=WHOLE)
 

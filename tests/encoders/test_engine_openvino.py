@@ -317,6 +317,7 @@ first = OpenVinoEncoder(backbone)
 second = OpenVinoEncoder(backbone)
 del first
 del second
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job is born deaf to it
 try:
     signal.raise_signal(signal.SIGINT)
 except KeyboardInterrupt:
