@@ -6,7 +6,9 @@
 "engine" encodes the dataset's frames, held in memory, in one call. "features" is what `devcem train` does
 before its first epoch: it opens the media, finds the lens view, decodes, masks, scales, encodes, and keeps
 the features. Its share is of the engine's rate in the same round: 100% would mean that all but the encoder
-is hidden behind it.
+is hidden behind it. Where the engine keeps every core busy by itself nothing can hide; "at most" is the share
+that is left if processor time adds up and no core ever waits: the engine's over the engine's and the rest's,
+which is read off a run with an encoder that does nothing.
 
 "bags" is the data path of training end to end: 30 frames of a segment, decoded, masked, scaled to 224
 pixels, augmented, put into a batch of 8, by the threads that `devcem train` uses. "straightforward" is what
@@ -30,6 +32,7 @@ from machine import machine
 from torchvision.transforms import v2
 
 from devcem.encoders import Encoder, FeatureStore, create_encoder, segment_features
+from devcem.encoders.encoder import Features
 from devcem.frames import open_source, uniform
 from devcem.frames.ahead import in_parallel
 from devcem.frames.clip import read_clip
@@ -67,9 +70,28 @@ def features_rate(encoder: Encoder, data: Dataset, segments: list[Segment]) -> f
         return sum(len(one.features) for one in found) / (time.perf_counter() - began)
 
 
+class Idle:
+    """Takes frames as another encoder would, and does nothing with them."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.name, self.dim, self.size, self.batch = "idle", encoder.dim, encoder.size, encoder.batch
+        self.fingerprint = {"engine": "none"}
+
+    def encode(self, frames: Frames) -> Features:
+        return np.zeros((len(frames), self.dim), np.float32)
+
+
+def processor_seconds(work: Callable[[], float]) -> float:
+    """Of all threads together."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
 def tell_features(data: Dataset, segments: list[Segment], names: list[str], rounds: int) -> None:
-    print("| encoder | engine, frames/s | features, frames/s | share, median (lowest–highest) |")
-    print("|---|---|---|---|")
+    ms = "ms of processor a frame: engine, rest"
+    print(f"| encoder | engine, frames/s | features, frames/s | share (lowest–highest) | {ms} | at most |")
+    print("|---|---|---|---|---|---|")
     for name in names:
         encoder = create_encoder(name)
         frames = held(data, segments, encoder.size)
@@ -81,7 +103,11 @@ def tell_features(data: Dataset, segments: list[Segment], names: list[str], roun
         alone, whole = (statistics.median(rates) for rates in zip(*pairs, strict=True))
         shares = [fed / free for free, fed in pairs]
         share = f"{statistics.median(shares):.0%} ({min(shares):.0%}–{max(shares):.0%})"
-        print(f"| {name} | {alone:.0f} | {whole:.0f} | {share} |", flush=True)
+        engine = processor_seconds(lambda: engine_rate(encoder, frames))  # noqa: B023  called at once
+        rest = processor_seconds(lambda: features_rate(Idle(encoder), data, segments))  # noqa: B023
+        each = f"{1000 * engine / len(frames):.2f}, {1000 * rest / len(frames):.2f}"
+        most = f"{engine / (engine + rest):.0%}"
+        print(f"| {name} | {alone:.0f} | {whole:.0f} | {share} | {each} | {most} |", flush=True)
 
 
 def straightforward(data: Dataset, segments: list[Segment]) -> Iterator[torch.Tensor]:

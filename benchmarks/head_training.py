@@ -14,12 +14,14 @@ at the rate of one large bf16 (fp32) product, measured in the same rounds.
 What is learnt is told with features of a dataset's train and test segments, 30 frames of each, taken by
 AugNet's ResNet50 and kept in bags.npz, so that another machine can do it: five seeds, judged by mAP on the
 test segments after the last epoch and in the best one. Settings were fixed beforehand: the paper's for
-"naive" (Adam 1e-4), those of the preset `fast` for ours, with its batch and rate times four.
+"naive" (Adam 1e-4), those of the preset `fast` for ours, with its batch and rate times four. A finished seed
+is kept in FILE.json of `--keep` and not done again, so that seeds can run side by side or on other machines.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import time
 from dataclasses import dataclass
@@ -29,6 +31,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import torch
+from filelock import FileLock
 from machine import machine
 from rounds import DEFAULT, TUNED, Program, Turn, interleaved, ratio, serve
 from seeds import SEEDS, each, spread
@@ -36,6 +39,7 @@ from torch import nn
 
 from devcem.encoders import create_encoder
 from devcem.evaluation import mean_ap
+from devcem.files import write_text
 from devcem.frames import open_source, uniform
 from devcem.frames.clip import read_clip, stretch
 from devcem.labels import load_dataset
@@ -209,7 +213,7 @@ def encoded_bags(dataset: Path, path: Path) -> None:
                 rows.append(encoder.encode(read_clip(source, encoder.size, ordinals=ordinals).frames))
         arrays[split] = np.array(rows, np.float16)
         arrays[f"{split}_labels"] = data.targets(segments)[0]
-    np.savez(path, **arrays)
+    np.savez_compressed(path, **arrays)
 
 
 def read_bags(path: Path) -> tuple[Side, Side]:
@@ -235,7 +239,20 @@ def learnt(name: str, train: Side, test: Side, seed: int, epochs: int) -> list[f
     return [row["val_map"] for row in fitted.progress.history]
 
 
-def tell_quality(path: Path, names: list[str], epochs: int) -> None:
+def finished(keep: Path | None, name: str, train: Side, test: Side, seed: int, epochs: int) -> list[float]:
+    key = f"{name}, seed {seed}, {epochs} epochs"
+    if keep is None:
+        return learnt(name, train, test, seed, epochs)
+    if keep.exists() and key in (done := json.loads(keep.read_text())):
+        return list(done[key])
+    found = learnt(name, train, test, seed, epochs)
+    with FileLock(f"{keep}.lock"):
+        done = json.loads(keep.read_text()) if keep.exists() else {}
+        write_text(keep, json.dumps(done | {key: found}))
+    return found
+
+
+def tell_quality(path: Path, names: list[str], seeds: list[int], epochs: int, keep: Path | None) -> None:
     train, test = read_bags(path)
     sides = f"{len(train.labels)} bags train, {len(test.labels)} judge"
     print(f"\n{sides}; {epochs} epochs; mAP, mean ± sd over seeds\n")
@@ -243,8 +260,8 @@ def tell_quality(path: Path, names: list[str], epochs: int) -> None:
     print("|---|---|---|---|")
     for name in names:
         runs = []
-        for seed in SEEDS:
-            runs.append(learnt(name, train, test, seed, epochs))
+        for seed in seeds:
+            runs.append(finished(keep, name, train, test, seed, epochs))
             say(f"{name}: seed {seed}: {runs[-1][-1]:.3f}")
         last, best = [run[-1] for run in runs], [max(run) for run in runs]
         print(f"| {name} | {spread(last)} | {each(last)} | {spread(best)} |", flush=True)
@@ -260,6 +277,8 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=EPOCHS, help="of what is learnt")
     parser.add_argument("--only", choices=("time", "quality"))
     parser.add_argument("--programs", nargs="+", default=["naive", "ours"], help="whose quality is told")
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
+    parser.add_argument("--keep", type=Path, help="what finished seeds have learnt; made where it is not")
     parser.add_argument("--serve", choices=PROGRAMS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
@@ -270,7 +289,7 @@ def main() -> None:
     if options.only != "quality":
         tell_time(options.rounds)
     if options.bags and options.only != "time":
-        tell_quality(options.bags, options.programs, options.epochs)
+        tell_quality(options.bags, options.programs, options.seeds, options.epochs, options.keep)
 
 
 if __name__ == "__main__":
