@@ -59,7 +59,8 @@ def dataset(
     as_json: Json = False,
 ) -> None:
     """Render a collection of tagged segments: a dataset folder with media, tags and frame truth."""
-    from devcem.synthetic import Order, cores, write_collection
+    from devcem.parallel import cores
+    from devcem.synthetic import Order, write_collection
 
     order = Order(preset.value, offset.value, seed, _even(size), format.value, cameras, segments, patients)
     made = write_collection(out, order, workers or cores(), overwrite)
@@ -89,7 +90,8 @@ def exam(
     as_json: Json = False,
 ) -> None:
     """Render a whole exam with landmarks, events like those of real exams, and frame truth."""
-    from devcem.synthetic import ExamOrder, cores, write_exam
+    from devcem.parallel import cores
+    from devcem.synthetic import ExamOrder, write_exam
 
     order = ExamOrder(frames, seed, _even(size), format.value)
     shown = write_exam(out, order, workers or cores(), overwrite)

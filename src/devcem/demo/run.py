@@ -22,8 +22,9 @@ from devcem.files import write_text, writing
 from devcem.labels import Dataset, dataset_stats, load_dataset, load_runs, segment_truth
 from devcem.labels.figures import write_stats
 from devcem.labels.importers import import_dataset
+from devcem.parallel import cores
 from devcem.progress import say
-from devcem.synthetic import ExamOrder, Order, cores, write_collection, write_exam
+from devcem.synthetic import ExamOrder, Order, write_collection, write_exam
 
 ENCODERS = ("colour", "efficientnet-lite0")
 EVERY = 2  # the probe looks at every second frame: neighbours are near-copies

@@ -7,7 +7,6 @@ In: a seed and an order. Out: a dataset folder of tagged segments (`write_collec
 
 from devcem.synthetic.collection import Order, write_collection
 from devcem.synthetic.exam import ExamOrder, survey, write_exam
-from devcem.synthetic.parallel import cores
 from devcem.synthetic.render import VISIBLE, coverage, render, visible
 from devcem.synthetic.scene import Finding, Path, Patient, Scene
 from devcem.synthetic.table1 import PRESETS
@@ -21,7 +20,6 @@ __all__ = [
     "Path",
     "Patient",
     "Scene",
-    "cores",
     "coverage",
     "render",
     "survey",

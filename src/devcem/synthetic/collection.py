@@ -10,12 +10,12 @@ from typing import Literal
 from devcem.errors import UserError
 from devcem.files import building
 from devcem.labels import Dataset, Run, Segment, save_dataset
+from devcem.parallel import in_parallel
 from devcem.progress import track
 from devcem.synthetic.appearance import fitted
 from devcem.synthetic.cohort import deal, people
 from devcem.synthetic.encode import Format, is_recorded, media_path, record, write_times
 from devcem.synthetic.motion import travel
-from devcem.synthetic.parallel import in_parallel
 from devcem.synthetic.placing import OutOfSight, place
 from devcem.synthetic.render import render
 from devcem.synthetic.scene import Patient, Scene

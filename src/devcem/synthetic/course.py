@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from devcem.labels import CLASSES
+from devcem.parallel import in_parallel
 from devcem.synthetic.events import LONG, QUIET, Event, plan_events
 from devcem.synthetic.lesions import DIFFUSE, LUMEN
 from devcem.synthetic.motion import follow, steps
-from devcem.synthetic.parallel import in_parallel
 from devcem.synthetic.placing import draw
 from devcem.synthetic.scene import Array, Finding, Path, Patient, Scene
 from devcem.synthetic.texture import draw_from

@@ -12,12 +12,12 @@ import numpy as np
 
 from devcem.files import building, writing
 from devcem.labels import CLASSES, Dataset, Segment, save_dataset
+from devcem.parallel import in_parallel
 from devcem.progress import say, track
 from devcem.synthetic.appearance import fitted
 from devcem.synthetic.course import Exam, plan_exam
 from devcem.synthetic.encode import Format, concatenate, is_recorded, media_path, record, write_times
 from devcem.synthetic.events import Statistics, statistics
-from devcem.synthetic.parallel import in_parallel
 from devcem.synthetic.render import render
 from devcem.synthetic.scene import Scene
 from devcem.synthetic.tags import Tag, tag_text, write_tags

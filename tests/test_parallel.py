@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from devcem.synthetic.parallel import AHEAD, cores, in_parallel
+from devcem.parallel import AHEAD, cores, in_parallel
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -48,7 +48,7 @@ def test_cores() -> None:
 ORPHANS = """
 import os, time
 from operator import call
-from devcem.synthetic.parallel import in_parallel
+from devcem.parallel import in_parallel
 if __name__ == "__main__":
     for process in in_parallel(call, [os.getpid] * 30 + [time.monotonic] * 100_000_000, 2):
         print(process, flush=True)

@@ -1,0 +1,115 @@
+"""Figures of every judged run, from what it said and what is true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from devcem.benchmark.judged import Judged, is_judged, read_judged
+from devcem.benchmark.plan import Plan
+from devcem.benchmark.running import JUDGED
+from devcem.errors import UserError
+from devcem.evaluation import localisation_metrics, multilabel_metrics
+from devcem.labels import Dataset, Segment, frame_truth, load_runs
+
+Bools = npt.NDArray[np.bool_]
+RUNS = "frames.csv"
+
+
+@dataclass(frozen=True)
+class Results:
+    """All runs of a plan that are there, beside the truth."""
+
+    data: Dataset
+    plan: Plan
+    segments: list[Segment]  # of the split, in the order of every run's arrays
+    runs: dict[str, list[Judged]]  # a method's, seed by seed
+
+    @cached_property
+    def targets(self) -> tuple[Bools, Bools]:
+        """Labels [N,K] and known [N,K] of the segments."""
+        return self.data.targets(self.segments)
+
+    @cached_property
+    def frame_targets(self) -> tuple[list[Bools], list[Bools]] | None:
+        """The same of frames, [T,K] a segment; None where the dataset has no truth of frames."""
+        if not (self.data.root / RUNS).is_file():
+            return None
+        first = next(iter(self.runs.values()))[0]
+        numbers = dict(zip(first.segments, first.numbers, strict=True))
+        runs = [run for run in load_runs(self.data) if run.segment in numbers]
+        told = frame_truth(replace(self.data, segments=self.segments), runs, numbers)
+        pairs = [told[segment.segment] for segment in self.segments]
+        return [truth for truth, _ in pairs], [known for _, known in pairs]
+
+    @cached_property
+    def notices(self) -> tuple[str, ...]:
+        said = (note for runs in self.runs.values() for run in runs for note in run.about["notices"])
+        return tuple(dict.fromkeys(said))
+
+
+def collect(data: Dataset, out: Path, plan: Plan) -> Results:
+    segments = [segment for segment in data.segments if segment.split == plan.split]
+    names = tuple(segment.segment for segment in segments)
+    runs: dict[str, list[Judged]] = {}
+    for method in plan.methods:
+        folders = [out / JUDGED / method / f"seed-{seed}" for seed in plan.seeds]
+        found = [read_judged(folder) for folder in folders if is_judged(folder)]
+        for one in found:
+            if one.segments != names:
+                remedy = "benchmark the changed dataset into another --out"
+                raise UserError(f"{one.method} was judged on other segments", out, remedy)
+        if found:
+            runs[method] = found
+    return Results(data, plan, segments, runs)
+
+
+def video_figures(results: Results) -> pd.DataFrame:
+    """A row a method and seed: macro figures at 0.5, and with `tuned` in front those at tuned thresholds."""
+    truth, known = results.targets
+    rows = []
+    for method, runs in results.runs.items():
+        for run in runs:
+            half = multilabel_metrics(truth, run.video, known, 0.5).loc["macro"]
+            tuned = multilabel_metrics(truth, run.video, known, run.thresholds).loc["macro"]
+            figures = {f"tuned {name}": tuned[name] for name in ("precision", "recall", "f1", "specificity")}
+            rows.append({"method": method, "seed": run.seed, **half, **figures, **_learning(run)})
+    return pd.DataFrame(rows)
+
+
+def class_figures(results: Results, figure: str = "f1") -> pd.DataFrame:
+    """A row a method and seed, a column a class."""
+    truth, known = results.targets
+    rows = []
+    for method, runs in results.runs.items():
+        for run in runs:
+            table = multilabel_metrics(truth, run.video, known, 0.5, results.data.classes)
+            values = table[figure].drop("macro")
+            rows.append({"method": method, "seed": run.seed, **values})
+    return pd.DataFrame(rows)
+
+
+def frame_figures(results: Results) -> pd.DataFrame | None:
+    """A row a method and seed: macro figures of frames."""
+    if results.frame_targets is None:
+        return None
+    truth, known = results.frame_targets
+    rows = []
+    for method, runs in results.runs.items():
+        for run in runs:
+            macro = localisation_metrics(truth, run.frames, known).loc["macro"]
+            rows.append({"method": method, "seed": run.seed, **macro})
+    return pd.DataFrame(rows)
+
+
+def _learning(run: Judged) -> dict[str, float]:
+    about = run.about
+    return {
+        name: np.nan if about.get(name) is None else float(about[name])
+        for name in ("epochs", "best_epoch", "seconds")
+    }

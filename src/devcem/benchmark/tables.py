@@ -1,0 +1,129 @@
+"""The paper's tables with this dataset's figures, and those that the paper does not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from devcem.benchmark.collecting import Results, class_figures, frame_figures, video_figures
+from devcem.benchmark.paper import ABLATION, COMPARISON, FIGURES
+from devcem.benchmark.sheet import Sheet
+
+Row = list[str]
+NAMES = {"f1": "F1", "auroc": "AUROC", "ap": "mAP", "tuned f1": "F1, tuned"}
+VIDEO = (*FIGURES, "tuned f1", "ap", "auroc")
+FRAME = {"auroc": "AUROC", "ap": "mAP", "bag_auroc": "AUROC within a segment"}
+LEARNING = {"epochs": "epochs", "best_epoch": "best epoch", "seconds": "s of training"}
+
+
+def tables(results: Results) -> dict[str, Sheet]:
+    """Name of the file -> table; without the methods that have no run."""
+    video, how = video_figures(results), conditions(results)
+    extra = [name for name in results.runs if name not in {*ABLATION, *COMPARISON}]
+    sheets = {
+        "table2": _compared("Table 2, ablation", how, video, list(ABLATION), ABLATION),
+        "table3": _compared("Table 3, comparison with others", how, video, list(COMPARISON), COMPARISON),
+        "others": _compared("Methods that the paper does not compare", how, video, extra, {}),
+        "classes": _classes("F1 of each class at 0.5", how, class_figures(results, "f1")),
+        "classes-ap": _classes("Average precision of each class", how, class_figures(results, "ap")),
+        "learning": _spread("How fast they learn", how, video, LEARNING, 0),
+    }
+    frames = frame_figures(results)
+    if frames is not None:
+        told = f"{how} Scores of frames beside their truth, which no training saw."
+        sheets["frames"] = _spread("Frames", told, frames, FRAME, 3)
+    return {name: sheet for name, sheet in sheets.items() if sheet.rows}
+
+
+def conditions(results: Results) -> str:
+    """What must be known to read a figure: data, split, encoder, frozen or end to end, seeds."""
+    plan, segments = results.plan, results.segments
+    settings = plan.settings(next(iter(results.runs)), plan.seeds[0])
+    patients = len({segment.patient for segment in segments})
+    trained = "trained end to end" if plan.end_to_end else "frozen"
+    seeds = max(map(len, results.runs.values()))
+    said = [
+        f"{results.data.name}, split {plan.split}: {len(segments)} videos of {patients} patients.",
+        f"Encoder {settings.encoder.name}, {trained}; {seeds} seed{'s' * (seeds > 1)}, mean ± sd.",
+        *results.notices,
+    ]
+    return " ".join(said)
+
+
+def _compared(
+    title: str,
+    how: str,
+    video: pd.DataFrame,
+    methods: Sequence[str],
+    printed: dict[str, tuple[float, float, float, float]],
+) -> Sheet:
+    """Our figures, and in grey those that the paper prints for its own data."""
+    there = [name for name in methods if name in set(video["method"])]
+    rows = []
+    for name in there:
+        some = video[video["method"] == name]
+        cells = [name, *(_cell(some[figure]) for figure in VIDEO)]
+        rows.append(cells + ([f"{value:.3f}" for value in printed[name]] if printed else []))
+    columns = ["method", *(_named(figure) for figure in VIDEO)]
+    caption = f"{how} Macro means over classes, at a threshold of 0.5 but for the tuned column."
+    grey: frozenset[int] = frozenset()
+    if printed:
+        grey = frozenset(range(len(columns), len(columns) + len(FIGURES)))
+        columns += [f"paper: {_named(figure)}" for figure in FIGURES]
+        caption += " Grey: the paper's own figures, on other data, for orientation."
+    return Sheet(title, caption, columns, rows, grey, _best(rows, range(1, len(VIDEO) + 1)))
+
+
+def _classes(title: str, how: str, figures: pd.DataFrame) -> Sheet:
+    """A row a class and a column a method: classes are many, and readers look for one of them."""
+    methods = list(dict.fromkeys(figures["method"]))
+    classes = [name for name in figures.columns if name not in ("method", "seed")]
+    means = figures.drop(columns="seed").groupby("method", sort=False).mean()
+    rows = [[name, *(_number(float(means.loc[method, name])) for method in methods)] for name in classes]
+    return Sheet(title, f"{how} Means over seeds.", ["class", *methods], rows)
+
+
+def _spread(title: str, how: str, figures: pd.DataFrame, columns: dict[str, str], digits: int) -> Sheet:
+    rows = []
+    for name, some in figures.groupby("method", sort=False):
+        if not some[list(columns)].isna().all(axis=None):
+            rows.append([str(name), *(_cell(some[column], digits) for column in columns)])
+    best = _best(rows, range(1, len(columns) + 1)) if digits else frozenset()
+    return Sheet(title, how, ["method", *columns.values()], rows, bold=best)
+
+
+def _cell(values: pd.Series, digits: int = 3) -> str:
+    """Mean ± standard deviation over seeds; one seed has no spread."""
+    there = values.dropna().to_numpy(np.float64)
+    if not len(there):
+        return ""
+    mean = f"{there.mean():.{digits}f}"
+    return f"{mean} ± {there.std(ddof=1):.{digits}f}" if len(there) > 1 else mean
+
+
+def _best(rows: list[Row], columns: range) -> frozenset[tuple[int, int]]:
+    """The leader of each column, as printed; nobody where all are alike."""
+    found = set()
+    for column in columns:
+        values = [_leading(row[column]) for row in rows]
+        top = max(values, default=np.nan)
+        leaders = [row for row, value in enumerate(values) if value == top]
+        if len(leaders) < len(rows):
+            found |= {(row, column) for row in leaders}
+    return frozenset(found)
+
+
+def _leading(cell: str) -> float:
+    told = re.match(r"-?[\d.]+", cell)
+    return float(told.group()) if told else -np.inf
+
+
+def _named(figure: str) -> str:
+    return NAMES.get(figure, figure)
+
+
+def _number(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.3f}"

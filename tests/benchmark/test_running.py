@@ -1,0 +1,144 @@
+"""Runs, what is kept of them, and the tables: once over, killed, and gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from plans import WORDS, small
+
+from devcem.benchmark import Plan, run_benchmark, running, write_report
+from devcem.benchmark.collecting import collect, frame_figures, video_figures
+from devcem.benchmark.judged import read_judged
+from devcem.cli import main
+from devcem.errors import UserError
+from devcem.evaluation import localisation_metrics, multilabel_metrics
+from devcem.evaluation.split import evaluate
+from devcem.labels import load_dataset
+from devcem.model import load_model
+
+METHODS = ("mean-pool", "attention-mil", "sil")
+
+
+@pytest.fixture(scope="module")
+def done(gut: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Plan]:
+    out, plan = tmp_path_factory.mktemp("bench") / "out", small(*METHODS, seeds=2)
+    assert run_benchmark(gut, out, plan) == []
+    return out, plan
+
+
+def test_what_is_kept_is_what_evaluate_says(gut: Path, done: tuple[Path, Plan]) -> None:
+    out, _ = done
+    kept = read_judged(out / "judged" / "attention-mil" / "seed-1")
+    told = evaluate(load_model(out / "runs" / "attention-mil" / "seed-1"), load_dataset(gut))
+    assert (kept.method, kept.seed) == ("attention-mil", 1)
+    np.testing.assert_allclose(kept.video, [one.video_scores for one in told.predictions], atol=1e-6)
+    for k, one in enumerate(told.predictions):
+        np.testing.assert_allclose(kept.frames[k], one.frame_scores, atol=1e-6)
+        np.testing.assert_allclose(kept.attention[k], one.attention, atol=1e-6)
+        np.testing.assert_array_equal(kept.numbers[k], one.numbers)
+    assert kept.about["epochs"] == 2 and kept.about["seconds"] > 0
+
+
+def test_figures_are_those_of_the_metrics(gut: Path, done: tuple[Path, Plan]) -> None:
+    out, plan = done
+    data = load_dataset(gut)
+    results = collect(data, out, plan)
+    told = evaluate(load_model(out / "runs" / "sil" / "seed-0"), data)
+    truth, known = data.targets(told.segments)
+    wanted = multilabel_metrics(truth, [one.video_scores for one in told.predictions], known).loc["macro"]
+    row = video_figures(results).set_index(["method", "seed"]).loc[("sil", 0)]
+    assert row["f1"] == pytest.approx(wanted["f1"]) and row["ap"] == pytest.approx(wanted["ap"])
+    frames = frame_figures(results)
+    assert frames is not None and results.frame_targets is not None
+    scores = [one.frame_scores for one in told.predictions]
+    wanted = localisation_metrics(*results.frame_targets[:1], scores, results.frame_targets[1]).loc["macro"]
+    assert frames.set_index(["method", "seed"]).loc[("sil", 0), "auroc"] == pytest.approx(wanted["auroc"])
+
+
+def test_what_is_done_is_not_done_again(
+    gut: Path, done: tuple[Path, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, plan = done
+    monkeypatch.setattr(running, "train", lambda *_, **__: pytest.fail("it trained again"))
+    assert run_benchmark(gut, out, plan) == []
+
+
+def test_the_report(gut: Path, done: tuple[Path, Plan]) -> None:
+    out, plan = done
+    page = write_report(load_dataset(gut), out, plan)
+    text = page.read_text(encoding="utf-8")
+    assert "Research use only, not a medical device." in text and "synthetic video" in text
+    table = pd.read_csv(out / "tables" / "table3.csv")
+    assert table["method"].tolist() == ["sil", "attention-mil"]
+    assert table["paper: F1"].tolist() == [0.066, 0.513]
+    assert "±" in table["F1"][1]
+    assert not (out / "tables" / "table2.csv").exists()  # none of its methods has run
+    assert pd.read_csv(out / "tables" / "others.csv")["method"].tolist() == ["mean-pool"]
+    assert pd.read_csv(out / "tables" / "classes.csv")["class"].tolist() == ["red", "green", "never"]
+    assert pd.read_csv(out / "tables" / "learning.csv")["method"].tolist() == [
+        "mean-pool",
+        "attention-mil",
+        "sil",
+    ]
+    assert "frozen; 2 seeds" in (out / "tables" / "table3.md").read_text(encoding="utf-8")
+
+
+def test_a_run_that_fails_is_listed_and_stops_no_other(
+    gut: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["benchmark", str(gut), "--out", str(tmp_path / "out"), "--methods", "w-talc,mean-pool"]
+    words += [
+        "--seeds",
+        "1",
+        "--workers",
+        "1",
+        *(part for word in (*WORDS, "batch=1") for part in ("--set", word)),
+    ]
+    assert main(words) == 3
+    said = capsys.readouterr().out
+    assert "w-talc/seed-0 failed: w-talc compares the videos of a step and batch=1" in said
+    assert (tmp_path / "out" / "judged" / "mean-pool" / "seed-0" / "judged.json").is_file()
+    assert "w-talc" in (tmp_path / "out" / "logs" / "w-talc-seed-0.txt").read_text(encoding="utf-8")
+    assert main([*words, "--report", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["failures"] == []
+
+
+def test_another_dataset_under_finished_runs_is_noticed(gut: Path, done: tuple[Path, Plan]) -> None:
+    out, plan = done
+    data = load_dataset(gut)
+    fewer = [one for one in data.segments if one.segment != "p3s0"]
+    data.segments[:] = fewer
+    with pytest.raises(UserError, match="was judged on other segments"):
+        collect(data, out, plan)
+    with pytest.raises(UserError, match="no run of this benchmark is finished"):
+        write_report(load_dataset(gut), out, small("w-talc"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a process and looks for its children")
+def test_killed_and_gone_on_with(gut: Path, done: tuple[Path, Plan], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ["benchmark", str(gut), "--out", str(out), "--methods", ",".join(METHODS), "--seeds", "2"]
+    words += ["--workers", "2", *(part for word in WORDS for part in ("--set", word))]
+    command = [sys.executable, "-c", "import sys; from devcem.cli import main; sys.exit(main(sys.argv[1:]))"]
+    with subprocess.Popen(
+        [*command, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        while process.poll() is None and not [*out.glob("judged/*/*/judged.json")]:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    before = {path: path.stat().st_mtime_ns for path in out.glob("judged/*/*/judged.json")}
+    assert len(before) >= 1
+    run_benchmark(gut, out, small(*METHODS, seeds=2))
+    assert all(path.stat().st_mtime_ns == then for path, then in before.items())
+    for path in done[0].glob("judged/*/seed-*"):
+        one, two = read_judged(path), read_judged(out / path.relative_to(done[0]))
+        np.testing.assert_array_equal(one.video, two.video)
