@@ -1,6 +1,6 @@
 """Bags spliced from real WCEBleedGen frames: does a bag hold bleeding, and in which frames?
 
-    python benchmarks/wce_splices.py FOLDER [--epochs 30] [--train 200] [--test 400]
+    python benchmarks/wce_splices.py FOLDER [--methods all] [--epochs 30] [--train 200] [--test 400]
 
 FOLDER holds frames.csv and frames/. A bag is 24 frames in a source's order: 3 to 8 neighbours of one source
 inside a stretch of another. The host is never bleeding. In a positive bag the guest is, in a negative one it
@@ -10,7 +10,8 @@ cuts are not.
 A seed halves the sources, of bleeding and of the rest. Each half once trains and once judges, so that no
 source lies on both sides; a seed's figure is the mean of both. Features are standardised by the training
 half's frames. Settings are the same for all rows and fixed beforehand (those of the preset `fast`, without
-its choice of an epoch): no bag is held back for validation, the last weights are judged.
+its choice of an epoch): no bag is held back for validation, the last weights are judged. Classical methods
+have their own defaults. `w-talc` ranks classes and needs two: "no bleeding" is the second.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from seeds import SEEDS, Floats, each, spread
 
 from devcem.encoders import create_encoder
 from devcem.evaluation import localisation_metrics, multilabel_metrics
-from devcem.methods import Bag, collate, create
+from devcem.methods import Bag, collate, create, names
+from devcem.methods.classical import OneVsRest
 from devcem.progress import say, track
 from devcem.training import FeatureBags, TrainSettings, fit
 from devcem.training.devices import make_fabric
@@ -39,13 +41,8 @@ from devcem.training.trainee import Trainee
 
 FRAMES = 24
 GUESTS = (3, 8)  # fewest and most
-ROWS = (  # encoder, method
-    ("resnet50-augnet", "ps-devcem"),
-    ("resnet50-augnet", "attention-mil"),
-    ("resnet50-augnet", "mean-pool"),
-    ("colour", "attention-mil"),
-    ("colour", "mean-pool"),
-)
+METHODS = ("ps-devcem", "attention-mil", "mean-pool")
+COLOUR = ("attention-mil", "mean-pool")  # rows of the baseline that sees colours alone
 FIGURES = ("bag AUC", "frame AUC", "frame AUC within bags", "by attention")
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -128,8 +125,8 @@ def encoded(files: Sequence[Path], encoder_name: str) -> Floats:
     return np.concatenate(features).astype(np.float64)
 
 
-def bags_of(found: list[Splice], features: npt.NDArray[np.float32]) -> FeatureBags:
-    labels = np.array([[bag.bleeding.any()] for bag in found])
+def bags_of(found: list[Splice], features: npt.NDArray[np.float32], classes: int = 1) -> FeatureBags:
+    labels = np.array([[bag.bleeding.any(), not bag.bleeding.any()][:classes] for bag in found])
     names = [f"splice {n}" for n in range(len(found))]
     return FeatureBags(names, [features[bag.frames] for bag in found], labels, data=Data(window=FRAMES))
 
@@ -148,6 +145,15 @@ def judged(
     deviation = learnt.std(0)
     scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     scaled = ((features - learnt.mean(0)) * scale).astype(np.float32)
+    classes = 2 if method_name == "w-talc" else 1
+    torch.manual_seed(seed)
+    method = create(method_name, num_classes=classes, feature_dim=features.shape[1])
+    judges, truth = bags_of(test, scaled, classes), [bag.bleeding for bag in test]
+    drawn = [judges.judge(n) for n in range(len(test))]
+    if isinstance(method, OneVsRest):
+        labels = np.array([[bag.bleeding.any()] for bag in train])
+        method.fit([scaled[bag.frames] for bag in train], labels, np.ones_like(labels))
+        return figures(Trainee(method), drawn, truth)
     fast = {name: value for name, value in PRESETS["fast"].items() if name not in ("patience", "select")}
     settings = TrainSettings(
         **{
@@ -159,21 +165,20 @@ def judged(
             "accelerator": "cpu",
         }
     )
-    torch.manual_seed(seed)
-    trainee = Trainee(create(method_name, num_classes=1, feature_dim=features.shape[1]))
-    bags = bags_of(train, scaled)
-    first = bags_of(train[:2], scaled)  # `fit` wants a judge; its verdict decides nothing here
+    trainee, bags = Trainee(method), bags_of(train, scaled, classes)
+    first = bags_of(train[:2], scaled, classes)  # `fit` wants a judge; its verdict decides nothing here
     trainee.load_state_dict(fit(make_fabric(settings), trainee, bags, first, settings).last)
-    judges = bags_of(test, scaled)
-    return figures(trainee, [judges.judge(n) for n in range(len(test))], [bag.bleeding for bag in test])
+    return figures(trainee, drawn, truth)
 
 
 @torch.inference_mode()
 def figures(trainee: Trainee, bags: list[Bag], bleeding: list[Bools]) -> list[float]:
     trainee.eval()
-    output, _ = trainee.judged(collate(bags))
-    video = trainee.method.scores(output).numpy()  # [N,1]
-    frames = trainee.method.frame_scores(output).numpy()  # [N,T,1]
+    batch = collate(bags)
+    assert batch.features is not None
+    output = trainee.method(batch.features, batch.mask)
+    video = trainee.method.scores(output).numpy()[:, :1]  # [N,1]
+    frames = trainee.method.frame_scores(output).numpy()[..., :1]  # [N,T,1]
     truth = [bag[:, None] for bag in bleeding]
     tags = np.array([bag.any(0) for bag in truth])
     located = localisation_metrics(truth, list(frames)).loc["macro"]
@@ -190,18 +195,21 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), help="names, or all")
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--train", type=int, default=200, help="bags that train")
     parser.add_argument("--test", type=int, default=400, help="bags that judge")
     options = parser.parse_args()
     files, bleeding, plain = read_table(options.folder)
-    features = {name: encoded(files, name) for name in dict.fromkeys(name for name, _ in ROWS)}
+    wanted = names() if options.methods == ["all"] else options.methods
+    table_rows = [("resnet50-augnet", name) for name in wanted] + [("colour", name) for name in COLOUR]
+    features = {name: encoded(files, name) for name in ("resnet50-augnet", "colour")}
     print(machine())
     print(f"{len(files)} frames of {len(bleeding)} sources with bleeding and {len(plain)} without")
     print(f"{options.train} bags train, {options.test} judge, twice a seed; {options.epochs} epochs\n")
     print("| features | method | " + " | ".join(FIGURES) + " | bag AUC of each seed |")
     print("|" + "---|" * (len(FIGURES) + 3))
-    for encoder_name, method in ROWS:
+    for encoder_name, method in table_rows:
         seeds = []
         for seed in SEEDS:
             rng = np.random.default_rng(seed)  # every row sees the same bags
