@@ -89,6 +89,11 @@ def test_the_report(gut: Path, done: tuple[Path, Plan]) -> None:
         "attention-mil",
         "sil",
     ]
+    table = pd.read_csv(out / "tables" / "differences.csv").set_index("method")
+    assert table.index.tolist() == ["attention-mil", "sil"]  # less the first, as ps-devcem has no run
+    figures = video_figures(collect(load_dataset(gut), out, plan)).set_index(["method", "seed"])["ap"]
+    told = float(table.loc["sil", "mAP less that of mean-pool"].split()[0])
+    assert told == pytest.approx(figures["sil", 0] - figures["mean-pool", 0], abs=5e-4)
     assert "frozen; 2 seeds" in (out / "tables" / "table3.md").read_text(encoding="utf-8")
 
 
