@@ -73,7 +73,7 @@ def judged(
     sick = [k for k, c in enumerate(classes) if c in DISEASES]
     kept = frames_kept(truth, scores, classes=classes, pathologies=sick)
     table = table.join(kept.xs("all", level="length")[KEPT])[COLUMNS].drop(index="macro")
-    return table, kept.loc[ANY]
+    return table, kept.loc[[ANY]].droplevel("class")
 
 
 def written(title: str, rows: dict[str, pd.Series]) -> str:
@@ -85,7 +85,7 @@ def written(title: str, rows: dict[str, pd.Series]) -> str:
 
 
 def own_scorer_of_nothing(path: Path) -> float:
-    """The share of the allowed labels that a video lacks, averaged over videos: an AP of 1 each, 0 the others."""
+    """The mean share of the allowed labels that a video lacks: each is an AP of 1, the others of 0."""
     videos = json.loads(path.read_text(encoding="utf-8"))["videos"]
     shown = [{label for event in video["events"] for label in event["label"]} for video in videos]
     return float(np.mean([1 - len(labels) / len(LABELS) for labels in shown]))

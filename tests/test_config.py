@@ -162,3 +162,14 @@ def test_a_file_that_is_none(content: bytes, complaint: str, tmp_path: Path) -> 
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file of settings"):
         read_yaml(tmp_path / "run.yaml")
+
+
+class Nested(Settings):
+    each: dict[str, Inner] = Field(default_factory=dict)
+    either: Inner | None = None
+
+
+@pytest.mark.parametrize("values", [{"each": {"polyp": {"extra": 1}}}, {"either": {"extra": 1}}])
+def test_a_key_too_many_within_a_mapping_or_a_choice_is_named(values: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match=r"extra: there is no such setting"):
+        checked(Nested, values)

@@ -84,9 +84,10 @@ def checked(kind: type[S], values: Mapping[str, Any], where: str | Path | None =
         key = ".".join(str(part) for part in first["loc"])
         said = first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden":
+            there = _fields(kind, first["loc"][:-1])
             said, remedy = (
                 "there is no such setting",
-                f"use one of {', '.join(_fields(kind, first['loc'][:-1]))}",
+                f"use one of {', '.join(there)}" if there else "leave it out",
             )
         else:
             said = (
@@ -119,11 +120,11 @@ def _scalar(text: str) -> Any:
 
 
 def _fields(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
-    """Names of the settings in the group at *place*."""
+    """Names of the settings in the group at *place*; none where mappings or choices lie on the way to it."""
     group: Any = kind
     for part in place:
-        field = group.model_fields.get(part)
-        if field is None:
-            break
-        group = field.annotation
-    return list(group.model_fields)
+        fields = getattr(group, "model_fields", {})
+        if part not in fields:
+            return []
+        group = fields[part].annotation
+    return list(getattr(group, "model_fields", ()))

@@ -18,9 +18,10 @@ from plans import WORDS, small
 from devcem.benchmark import Plan, run_benchmark, running, write_report
 from devcem.benchmark.collecting import collect, frame_figures, video_figures
 from devcem.benchmark.judged import read_judged
+from devcem.benchmark.tables import RULES
 from devcem.cli import main
 from devcem.errors import UserError
-from devcem.evaluation import localisation_metrics, multilabel_metrics
+from devcem.evaluation import BASELINES, localisation_metrics, multilabel_metrics
 from devcem.evaluation.split import evaluate
 from devcem.labels import load_dataset
 from devcem.model import load_model
@@ -78,11 +79,13 @@ def test_the_report(gut: Path, done: tuple[Path, Plan]) -> None:
     text = page.read_text(encoding="utf-8")
     assert "Research use only, not a medical device." in text and "synthetic video" in text
     table = pd.read_csv(out / "tables" / "table3.csv")
-    assert table["method"].tolist() == ["sil", "attention-mil"]
-    assert table["paper: F1"].tolist() == [0.066, 0.513]
+    assert table["method"].tolist() == ["sil", "attention-mil", *RULES]
+    assert table["paper: F1"].tolist()[:2] == [0.066, 0.513] and table["paper: F1"][2:].isna().all()
     assert "±" in table["F1"][1]
     assert not (out / "tables" / "table2.csv").exists()  # none of its methods has run
-    assert pd.read_csv(out / "tables" / "others.csv")["method"].tolist() == ["mean-pool"]
+    assert pd.read_csv(out / "tables" / "others.csv")["method"].tolist() == ["mean-pool", *RULES]
+    frames = pd.read_csv(out / "tables" / "frames.csv").set_index("method")
+    assert float(frames.loc["empty", "event mAP@0.1-0.7"]) == 0 and frames.index.tolist()[-6:] == [*BASELINES]
     assert pd.read_csv(out / "tables" / "classes.csv")["class"].tolist() == ["red", "green", "never"]
     assert pd.read_csv(out / "tables" / "learning.csv")["method"].tolist() == [
         "mean-pool",

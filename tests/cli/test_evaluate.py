@@ -11,7 +11,7 @@ from models import make_model, trained_on, write_frames
 
 from devcem.cli import main
 from devcem.labels import Dataset, Run, Segment, save_dataset
-from devcem.model import save_model
+from devcem.model import Calibration, save_model
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,23 @@ def test_it_prints_a_table_and_says_what_it_is_worth(
         f"wrote {out}. The model was trained on synthetic video. The dataset is synthetic video. "
         "Research use only, not a medical device."
     )
+
+
+def test_it_says_what_calibration_changed(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(folder / "data"), "--out", str(tmp_path / "judged"), "--overwrite"]
+    assert main(["evaluate", str(folder / "model"), *words]) == 0
+    assert "once calibrated" not in capsys.readouterr().out
+    maps = {"polyp": {"kind": "platt", "slope": 0.5, "bias": -1.0}, "debris": {"kind": "none"}}
+    calibrated = make_model("mean-pool", calibration=Calibration.model_validate(maps))
+    assert main(["evaluate", str(save_model(tmp_path / "model", calibrated)), *words]) == 0
+    macro = pd.read_csv(tmp_path / "judged" / "metrics.csv", index_col="class").loc["macro"]
+    assert macro["ece"] != macro["ece_calibrated"]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[4].split()[0] == "macro" and lines[4].split()[-1] == f"{macro['ece']:.3f}"
+    off = f"macro {macro['ece']:.3f}, once calibrated {macro['ece_calibrated']:.3f}"
+    assert f"ece: how far scores are from probabilities; {off}" in lines
 
 
 def test_for_machines(

@@ -10,12 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from models import make_model, trained_on, write_frames
-from sklearn.metrics import average_precision_score, f1_score, precision_score, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    f1_score,
+    precision_score,
+    roc_auc_score,
+)
 
 from devcem.errors import UserError
 from devcem.evaluation.split import Evaluated, evaluate, write_evaluation
 from devcem.labels import Dataset, Run, Segment, load_dataset, save_dataset
-from devcem.model import Model, Threshold
+from devcem.model import Calibration, Model, Threshold
 
 THRESHOLDS = {"polyp": Threshold(value=0.5003, tuned=True), "debris": Threshold()}
 
@@ -72,6 +78,32 @@ def test_figures_agree_with_scikit_learn(judged: Evaluated) -> None:
         half = precision_score(truth, given >= 0.5, zero_division=0)
         assert table.loc[name, "precision_at_0.5"] == pytest.approx(half)
     assert table.loc["macro", "auroc"] == pytest.approx(table["auroc"].iloc[:2].mean())
+
+
+def test_probabilities_are_judged_beside_scores(model: Model, data: Dataset, judged: Evaluated) -> None:
+    """Without calibration they are the scores; with it, the model's own, and nothing else moves."""
+    maps = {"debris": {"kind": "platt", "slope": 2.0, "bias": -0.5}, "polyp": {"kind": "none"}}
+    info = model.info.model_copy(update={"calibration": Calibration.model_validate(maps)})
+    calibrated = evaluate(Model(info, model.method, model.backbone, "torch", "cpu"), data)
+    truth, rows = [0, 0, 1, 1, 0], [0, 1, 2, 3, 5]  # debris of the fifth is unknown
+    scores, given = (
+        np.stack([getattr(calibrated.predictions[i], name)[1] for i in rows])
+        for name in ("video_scores", "probabilities")
+    )
+    np.testing.assert_allclose(
+        np.log(given / (1 - given)), 2 * np.log(scores / (1 - scores)) - 0.5, atol=1e-5
+    )
+    before, after = judged.metrics, calibrated.metrics
+    for name in ("ece", "brier"):
+        assert before[f"{name}_calibrated"].tolist() == before[name].tolist() == after[name].tolist()
+        assert after.loc["polyp", f"{name}_calibrated"] == before.loc["polyp", name]
+        assert after.loc["macro", f"{name}_calibrated"] == after[f"{name}_calibrated"].iloc[:2].mean()
+    assert before.loc["debris", "brier"] == pytest.approx(brier_score_loss(truth, scores))
+    assert after.loc["debris", "brier_calibrated"] == pytest.approx(brier_score_loss(truth, given))
+    alone = np.abs(given - truth).mean()  # five entries in ten bins, no two of them equal
+    assert after.loc["debris", "ece_calibrated"] == pytest.approx(alone)
+    moved = ["ece_calibrated", "brier_calibrated"]
+    pd.testing.assert_frame_equal(after.drop(columns=moved), before.drop(columns=moved))
 
 
 def test_frames_are_judged_where_their_truth_is_known(judged: Evaluated) -> None:

@@ -23,6 +23,7 @@ from toy_gut import CLASSES, small
 
 from devcem.encoders import TorchEncoder, load_backbone
 from devcem.errors import UserError
+from devcem.evaluation.calibration import brier, fit_calibration
 from devcem.frames import open_source, uniform
 from devcem.frames.clip import read_clip
 from devcem.labels import load_dataset
@@ -109,7 +110,36 @@ def test_a_class_that_validation_cannot_judge_keeps_one_half(run: Trained) -> No
     assert table.loc["macro", "f1_at_0.5"] == pytest.approx(run.metrics["f1"], rel=1e-5)
     last = load_model(run.out / "last").info
     assert last.metrics == {}
+    assert last.calibration is None
     assert not any(threshold.tuned for threshold in last.thresholds.values())
+
+
+def test_calibration_is_fitted_on_the_scores_that_thresholds_are_tuned_on(
+    run: Trained, gut: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = load_model(run.model).info.calibration
+    assert kinds is not None and kinds.kinds == dict.fromkeys(CLASSES, "none")  # too few to calibrate
+    monkeypatch.setattr("devcem.evaluation.calibration.LEAST", 1)
+    given: list[Any] = []
+
+    def fit(truth: Any, scores: Any, known: Any, **names: Any) -> Any:
+        given.append((truth, scores, known))
+        return fit_calibration(truth, scores, known, "platt", **names)
+
+    monkeypatch.setattr("devcem.training.saving.fit_calibration", fit)
+    told = small(epochs=4, checkpoint_seconds=0)
+    again = train(gut, tmp_path / "run", told)
+    ((truth, scores, known),) = given
+    model = load_model(again.model)
+    assert model.info.calibration == fit_calibration(truth, scores, known, "platt", CLASSES)
+    assert model.info.calibration.kinds == {"red": "platt", "green": "platt", "never": "none"}
+    assert model.info.thresholds == load_model(run.model).info.thresholds
+    table, before = (pd.read_csv(out / "validation.csv", index_col="class") for out in (again.out, run.out))
+    assert table["brier"].to_numpy()[:-1] == pytest.approx(brier(truth, scores, known), rel=1e-5)
+    wanted = brier(truth, model.calibrated(scores), known)
+    assert table["brier_calibrated"].to_numpy()[:-1] == pytest.approx(wanted, rel=1e-5)
+    assert (table.loc[["red", "green"], "brier_calibrated"] != table.loc[["red", "green"], "brier"]).all()
+    assert before["ece_calibrated"].tolist() == before["ece"].tolist()
 
 
 def test_the_figures_of_validation_come_out_again_from_the_model(run: Trained, gut: Path) -> None:

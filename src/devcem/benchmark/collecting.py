@@ -14,7 +14,15 @@ from devcem.benchmark.judged import Judged, is_judged, read_judged
 from devcem.benchmark.plan import Plan
 from devcem.benchmark.running import JUDGED
 from devcem.errors import UserError
-from devcem.evaluation import localisation_metrics, multilabel_metrics
+from devcem.evaluation import (
+    BASELINES,
+    baseline_scores,
+    baseline_video_scores,
+    frames_kept,
+    localisation_metrics,
+    multilabel_metrics,
+    temporal_map,
+)
 from devcem.labels import Dataset, Segment, frame_truth, load_runs
 
 Bools = npt.NDArray[np.bool_]
@@ -48,6 +56,30 @@ class Results:
         return [truth for truth, _ in pairs], [known for _, known in pairs]
 
     @cached_property
+    def everything(self) -> dict[str, list[Judged]]:
+        """The runs, and the rules that look at no pixel."""
+        return self.runs | self._baselines()
+
+    def _baselines(self) -> dict[str, list[Judged]]:
+        first = next(iter(self.runs.values()))[0]
+        labels, known = self.data.targets([one for one in self.data.segments if one.split == "train"])
+        prior = (labels & known).sum(0) / np.maximum(known.sum(0), 1)
+        lengths, half = list(map(len, first.numbers)), np.full(len(prior), 0.5)
+        return {
+            name: [
+                replace(
+                    first,
+                    method=name,
+                    video=baseline_video_scores(name, len(lengths), prior).astype(np.float32),
+                    frames=[one.astype(np.float32) for one in baseline_scores(name, lengths, prior)],
+                    thresholds=half,
+                    about={},
+                )
+            ]
+            for name in BASELINES
+        }
+
+    @cached_property
     def notices(self) -> tuple[str, ...]:
         said = (note for runs in self.runs.values() for run in runs for note in run.about["notices"])
         return tuple(dict.fromkeys(said))
@@ -70,10 +102,11 @@ def collect(data: Dataset, out: Path, plan: Plan) -> Results:
 
 
 def video_figures(results: Results) -> pd.DataFrame:
-    """A row a method and seed: macro figures at 0.5, and with `tuned` in front those at tuned thresholds."""
+    """A row a method and seed: macro figures at 0.5, and with `tuned` in front those at tuned thresholds.
+    The rules that look at no pixel come last."""
     truth, known = results.targets
     rows = []
-    for method, runs in results.runs.items():
+    for method, runs in results.everything.items():
         for run in runs:
             half = multilabel_metrics(truth, run.video, known, 0.5).loc["macro"]
             tuned = multilabel_metrics(truth, run.video, known, run.thresholds).loc["macro"]
@@ -95,15 +128,17 @@ def class_figures(results: Results, figure: str = "f1") -> pd.DataFrame:
 
 
 def frame_figures(results: Results) -> pd.DataFrame | None:
-    """A row a method and seed: macro figures of frames."""
+    """A row a method and seed, the rules that look at no pixel last: macro figures of frames and events."""
     if results.frame_targets is None:
         return None
     truth, known = results.frame_targets
     rows = []
-    for method, runs in results.runs.items():
+    for method, runs in results.everything.items():
         for run in runs:
             macro = localisation_metrics(truth, run.frames, known).loc["macro"]
-            rows.append({"method": method, "seed": run.seed, **macro})
+            events = temporal_map(truth, run.frames, known).loc["macro", "mean"]
+            kept = frames_kept(truth, run.frames, known).xs("all", level="length").loc["macro"]
+            rows.append({"method": method, "seed": run.seed, **macro, **kept, "events": events})
     return pd.DataFrame(rows)
 
 

@@ -11,13 +11,22 @@ import pandas as pd
 from devcem.benchmark.collecting import Results, class_figures, frame_figures, video_figures
 from devcem.benchmark.paper import ABLATION, COMPARISON, FIGURES
 from devcem.benchmark.sheet import Sheet
-from devcem.evaluation import metric_differences
+from devcem.evaluation import BASELINES, metric_differences
 
 Row = list[str]
 NAMES = {"f1": "F1", "auroc": "AUROC", "ap": "mAP", "tuned f1": "F1, tuned"}
 VIDEO = (*FIGURES, "tuned f1", "ap", "auroc")
 OURS = "ps-devcem"
-FRAME = {"auroc": "AUROC", "ap": "mAP", "bag_auroc": "AUROC within a segment"}
+RULES = ("empty", "everything", "training prior", "random")  # which videos hold something for
+KEPT = {f"kept@{share}%": f"% of frames kept for {share}% of events" for share in (90, 95, 99)}
+FRAME = {
+    "auroc": "frame AUROC",
+    "ap": "frame mAP",
+    "bag_auroc": "AUROC within a segment",
+    "pointing": "pointing",
+    "events": "event mAP@0.1-0.7",
+    **KEPT,
+}
 LEARNING = {"epochs": "epochs", "best_epoch": "best epoch", "seconds": "s of training"}
 
 
@@ -37,7 +46,7 @@ def tables(results: Results) -> dict[str, Sheet]:
         sheets["differences"] = _differences(results, how)
     frames = frame_figures(results)
     if frames is not None:
-        told = f"{how} Scores of frames beside their truth, which no training saw."
+        told = f"{how} Scores of frames beside truth that no training saw. Of frames kept fewer is better."
         sheets["frames"] = _spread("Frames", told, frames, FRAME, 3)
     return {name: sheet for name, sheet in sheets.items() if sheet.rows}
 
@@ -67,10 +76,11 @@ def _compared(
     """Our figures, and in grey those that the paper prints for its own data."""
     there = [name for name in methods if name in set(video["method"])]
     rows = []
-    for name in there:
+    for name in [*there, *RULES] if there else []:
         some = video[video["method"] == name]
         cells = [name, *(_cell(some[figure]) for figure in VIDEO)]
-        rows.append(cells + ([f"{value:.3f}" for value in printed[name]] if printed else []))
+        theirs = [f"{value:.3f}" for value in printed.get(name, ())] or [""] * len(FIGURES)
+        rows.append(cells + (theirs if printed else []))
     columns = ["method", *(_named(figure) for figure in VIDEO)]
     caption = f"{how} Macro means over classes, at a threshold of 0.5 but for the tuned column."
     grey: frozenset[int] = frozenset()
@@ -78,7 +88,8 @@ def _compared(
         grey = frozenset(range(len(columns), len(columns) + len(FIGURES)))
         columns += [f"paper: {_named(figure)}" for figure in FIGURES]
         caption += " Grey: the paper's own figures, on other data, for orientation."
-    return Sheet(title, caption, columns, rows, grey, _best(rows, range(1, len(VIDEO) + 1)))
+    best = _best(rows[: len(there)], range(1, len(VIDEO) + 1))
+    return Sheet(title, caption, columns, rows, grey, best, frozenset({len(there)}))
 
 
 def _classes(title: str, how: str, figures: pd.DataFrame) -> Sheet:
@@ -95,8 +106,15 @@ def _spread(title: str, how: str, figures: pd.DataFrame, columns: dict[str, str]
     for name, some in figures.groupby("method", sort=False):
         if not some[list(columns)].isna().all(axis=None):
             rows.append([str(name), *(_cell(some[column], digits) for column in columns)])
-    best = _best(rows, range(1, len(columns) + 1)) if digits else frozenset()
-    return Sheet(title, how, ["method", *columns.values()], rows, bold=best)
+    trained = [row for row in rows if row[0] not in BASELINES]
+    better = [n for n, name in enumerate(columns, 1) if name not in KEPT]
+    best = _best(trained, better) | _best(
+        trained, [n for n, name in enumerate(columns, 1) if name in KEPT], -1
+    )
+    rule = frozenset({len(trained)})
+    return Sheet(
+        title, how, ["method", *columns.values()], rows, bold=best if digits else frozenset(), rules=rule
+    )
 
 
 def _differences(results: Results, how: str) -> Sheet:
@@ -128,11 +146,11 @@ def _cell(values: pd.Series, digits: int = 3) -> str:
     return f"{mean} ± {there.std(ddof=1):.{digits}f}" if len(there) > 1 else mean
 
 
-def _best(rows: list[Row], columns: range) -> frozenset[tuple[int, int]]:
-    """The leader of each column, as printed; nobody where all are alike."""
+def _best(rows: list[Row], columns: Sequence[int], sign: int = 1) -> frozenset[tuple[int, int]]:
+    """The leader of each column, as printed; nobody where all are alike. *sign* -1: the lowest leads."""
     found = set()
     for column in columns:
-        values = [_leading(row[column]) for row in rows]
+        values = [sign * _leading(row[column]) for row in rows]
         top = max(values, default=np.nan)
         leaders = [row for row, value in enumerate(values) if value == top]
         if len(leaders) < len(rows):

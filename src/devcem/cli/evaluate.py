@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from devcem.evaluation.split import Evaluated
 
-SHOWN = ("positives", "auroc", "ap", "threshold", "precision", "recall", "f1", "specificity")
+SHOWN = ("positives", "auroc", "ap", "threshold", "precision", "recall", "f1", "specificity", "ece")
 WITHIN = ("positives", "auroc", "ap", "bags", "bag_auroc")
 
 
@@ -65,6 +65,10 @@ def _tell(judged: Evaluated, out: Path) -> None:
     counted = f"{found['segments']} segments, {found['patients']} patients"
     print(f"{found['dataset']}, split {judged.split}: {counted}")
     _show(judged.metrics, SHOWN)
+    calibration = judged.model.calibration
+    if calibration is not None and set(calibration.kinds.values()) != {"none"}:
+        off = [_cell(judged.metrics[name]["macro"], False) for name in ("ece", "ece_calibrated")]
+        print(f"\nece: how far scores are from probabilities; macro {off[0]}, once calibrated {off[1]}")
     if judged.localisation is not None:
         print("\nFrames, by the score of each for the class; bag_auroc: within a segment")
         _show(judged.localisation, WITHIN)

@@ -8,14 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from devcem.evaluation.entries import checked_entries, class_names
-from devcem.evaluation.ranking import auroc, average_precision
+from devcem.evaluation.entries import Bools, Floats, class_names
+from devcem.evaluation.pointing import hits_of
+from devcem.evaluation.segments import Tables, checked_segments, known_columns
 
 
 def localisation_metrics(
-    truth: Sequence[npt.ArrayLike],
-    scores: Sequence[npt.ArrayLike],
-    known: Sequence[npt.ArrayLike] | None = None,
+    truth: Tables,
+    scores: Tables,
+    known: Tables | None = None,
+    times: Sequence[npt.ArrayLike] | None = None,
     *,
     classes: Sequence[str] | None = None,
 ) -> pd.DataFrame:
@@ -23,38 +25,54 @@ def localisation_metrics(
 
     - `auroc`, `ap` rank all known frames of all segments together, which also rewards the right segment;
     - `bag_auroc` is localisation proper: the AUROC within a segment, averaged over the `bags` in which known
-      frames with and without the class both occur.
+      frames with and without the class both occur;
+    - `pointing` is the share of segments with the class whose highest-scored frame shows it
+      (`pointing_game`).
 
     A figure without the frames it needs is NaN and left out of the macro mean, as in `multilabel_metrics`.
-    The counts of "macro" are sums over classes.
+    The counts of "macro" are sums over classes. *times*, seconds [T] a segment, change no figure here, as
+    none is measured in seconds (`event_detection` has those); they are checked to fit.
     """
-    if len(truth) != len(scores) or (known is not None and len(known) != len(truth)):
-        raise ValueError("truth, scores and known must list the same segments")
-    if not truth:
-        raise ValueError("no segment to judge")
-    masks: Sequence[npt.ArrayLike | None] = [None] * len(truth) if known is None else known
-    bags = [checked_entries(*bag) for bag in zip(truth, scores, masks, strict=True)]
-    told, given, use = (np.concatenate(part) for part in zip(*bags, strict=True))
+    bags = checked_segments(truth, scores, known)
+    if times is not None and [np.shape(t) for t in times] != [t.shape[:1] for t, _, _ in bags]:
+        raise ValueError("times must have one row a segment, one entry a frame")
     rows = []
-    for k in range(told.shape[1]):
-        side, ranked = told[use[:, k], k], given[use[:, k], k]
-        within = [auroc(t[u[:, k], k], s[u[:, k], k]) for t, s, u in bags if _mixed(t[u[:, k], k])]
+    for k in range(bags[0][0].shape[1]):
+        columns = known_columns(bags, k)
+        side, ranked = (np.concatenate(part) for part in zip(*columns, strict=True))
+        within = [areas(t, s)[0] for t, s in columns if t.any() and not t.all()]
+        area, precision = areas(side, ranked)
+        hits = hits_of(columns)
         rows.append(
             {
                 "positives": int(side.sum()),
                 "negatives": int((~side).sum()),
-                "auroc": auroc(side, ranked),
-                "ap": average_precision(side, ranked),
+                "auroc": area,
+                "ap": precision,
                 "bags": len(within),
                 "bag_auroc": float(np.mean(within)) if within else np.nan,
+                "pointing": float(np.mean(hits)) if hits else np.nan,
             }
         )
-    names = class_names(classes, told.shape[1])
+    names = class_names(classes, len(rows))
     table = pd.DataFrame(rows, index=pd.Index(names, dtype=object, name="class"))
     counts = ["positives", "negatives", "bags"]
     table.loc["macro"] = [table[name].sum() if name in counts else table[name].mean() for name in table]
     return table.astype(dict.fromkeys(counts, int))
 
 
-def _mixed(truth: npt.NDArray[np.bool_]) -> bool:
-    return bool(truth.any() and not truth.all())
+def areas(truth: Bools, scores: Floats) -> tuple[float, float]:
+    """`auroc` and `average_precision` of ranking.py from one sort of values, which for the millions of frames
+    of whole exams takes a tenth of the time that their sorts of places take."""
+    rising, true = np.sort(scores), np.sort(scores[truth])
+    if not len(true):
+        return float("nan"), float("nan")
+    # for each positive: how many frames, and how many positives, score less, and how many no more
+    less, no_more = np.searchsorted(rising, true), np.searchsorted(rising, true, "right")
+    true_less, true_no_more = np.searchsorted(true, true), np.searchsorted(true, true, "right")
+    precision = float(np.mean((len(true) - true_less) / (len(rising) - less)))
+    negatives = len(rising) - len(true)
+    if not negatives:
+        return float("nan"), precision
+    won = int(np.sum(less - true_less)) + int(np.sum(no_more - true_no_more))  # twice, a tie counting half
+    return won / (2 * negatives * len(true)), precision

@@ -19,6 +19,7 @@ from devcem import __version__
 from devcem.encoders.extract import segment_features
 from devcem.encoders.store import FeatureStore
 from devcem.errors import UserError
+from devcem.evaluation.calibration import brier, expected_calibration_error
 from devcem.evaluation.localisation import localisation_metrics
 from devcem.evaluation.metrics import multilabel_metrics
 from devcem.files import building, write_text, writing
@@ -29,6 +30,7 @@ from devcem.model import Model, Prediction
 
 AT_THRESHOLD = ["precision", "recall", "f1", "specificity"]
 HALF = "_at_0.5"  # suffix of the same figures at 0.5
+CALIBRATED = "_calibrated"  # suffix of a figure of probabilities rather than scores
 RUNS = "frames.csv"
 
 
@@ -96,7 +98,7 @@ def evaluate(
         split,
         segments,
         predictions,
-        figures(truth, scores, known, model.thresholds, model.classes),
+        figures(truth, scores, known, model.thresholds, model.classes, model.calibrated(scores)),
         _localisation(data, segments, predictions),
         notices(model, data, split, segments),
     )
@@ -166,14 +168,20 @@ def figures(
     known: npt.ArrayLike,
     thresholds: npt.NDArray[np.float64],
     classes: tuple[str, ...],
+    calibrated: npt.ArrayLike | None = None,
 ) -> pd.DataFrame:
-    """Figures at *thresholds* [K], and beside them at 0.5: a row a class and "macro"."""
+    """Figures at *thresholds* [K], beside them at 0.5, and how far scores, and *calibrated* ones, are
+    probabilities: a row a class and "macro"."""
     table = multilabel_metrics(truth, scores, known, thresholds, classes)
     half = multilabel_metrics(truth, scores, known, 0.5, classes)
     kept = table[["positives", "negatives", "auroc", "ap"]].copy()
     kept["threshold"] = [*thresholds.tolist(), np.nan]
     kept[AT_THRESHOLD] = table[AT_THRESHOLD]
     kept[[name + HALF for name in AT_THRESHOLD]] = half[AT_THRESHOLD]
+    for name, judge in (("ece", expected_calibration_error), ("brier", brier)):
+        for suffix, given in (("", scores), (CALIBRATED, scores if calibrated is None else calibrated)):
+            values = pd.Series(judge(truth, given, known))
+            kept[name + suffix] = [*values, values.mean()]  # NaN left out
     return kept
 
 

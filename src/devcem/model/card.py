@@ -30,6 +30,8 @@ held out for validation{optimistic}. Fingerprint `{fingerprint}`.
 | class | threshold | |
 |---|---|---|
 {thresholds}
+
+{calibration}
 {notes}
 ## How it was made
 
@@ -41,6 +43,9 @@ CHOSEN = """
 Validation chose the thresholds, and a deep method's epoch, so these figures flatter: judge it with
 `devcem evaluate` on a test split."""
 LAST = "Not judged: these are the weights that training ended with, not those that validation chose."
+
+
+PLAIN = "Scores are not calibrated: none is a probability."
 
 
 def card(info: ModelInfo) -> str:
@@ -63,6 +68,7 @@ def card(info: ModelInfo) -> str:
         fingerprint=on.fingerprint[:16],
         metrics="\n".join([*metrics, CHOSEN] if metrics else [LAST]),
         thresholds="\n".join(thresholds),
+        calibration=_calibration(info),
         notes="\n".join(["", *(f"- {note}" for note in info.notes), ""] if info.notes else []),
         options=", ".join(f"{name} {value}" for name, value in info.options.items()) or "no options",
         window=info.window,
@@ -70,4 +76,14 @@ def card(info: ModelInfo) -> str:
         checksum=str(info.backbone.get("weights", ""))[:16],
         trained=", then trained with the method" if info.backbone_trained else "",
         version=info.devcem,
+    )
+
+
+def _calibration(info: ModelInfo) -> str:
+    kinds = {} if info.calibration is None else info.calibration.ordered(info.classes).kinds
+    fitted = [f"{name} ({kind})" for name, kind in kinds.items() if kind != "none"]
+    if not fitted:
+        return PLAIN
+    return (
+        f"Probabilities were calibrated on validation for {', '.join(fitted)}; others are scores as they are."
     )

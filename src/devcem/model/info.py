@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from devcem.config import Settings
+from devcem.model.calibration import Calibration
 
 FORMAT = 1
 Positive = Annotated[float, Field(gt=0)]
@@ -60,7 +61,7 @@ class ModelInfo(Settings):
     view: str = "auto"
     window: int = Field(30, ge=1)
     thresholds: dict[str, Threshold]
-    calibration: dict[str, Any] | None = None
+    calibration: Calibration | None = None  # fitted on validation; None: no class is calibrated
     trained_on: TrainedOn
     metrics: dict[str, float]  # on validation, of the best epoch
     notes: tuple[str, ...] = ()  # what a reader of the scores must know
@@ -68,8 +69,11 @@ class ModelInfo(Settings):
     tensors: str = ""  # SHA-256 of model.safetensors, set when it is written
 
     @model_validator(mode="after")
-    def _a_threshold_a_class(self) -> Self:
+    def _a_threshold_and_a_map_a_class(self) -> Self:
         if set(self.thresholds) != set(self.classes):
             wrong = sorted(set(self.thresholds) ^ set(self.classes))
             raise ValueError(f"thresholds and classes do not go together: {', '.join(wrong)}")
+        if self.calibration is not None and set(self.calibration.classes) != set(self.classes):
+            wrong = sorted(set(self.calibration.classes) ^ set(self.classes))
+            raise ValueError(f"calibration and classes do not go together: {', '.join(wrong)}")
         return self

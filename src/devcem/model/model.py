@@ -15,6 +15,7 @@ from devcem.errors import UserError
 from devcem.frames import FrameSource, interleaved, open_source
 from devcem.frames.clip import lens_view, read_view, stretch
 from devcem.methods.method import Method
+from devcem.model.calibration import Calibration, Unchanged
 from devcem.model.info import ModelInfo
 from devcem.model.prediction import Prediction
 
@@ -42,6 +43,16 @@ class Model:
     @property
     def thresholds(self) -> npt.NDArray[np.float64]:
         return np.array([self.info.thresholds[name].value for name in self.classes], np.float64)
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """In the order of the classes."""
+        return self.info.calibration and self.info.calibration.ordered(self.classes)
+
+    def calibrated(self, scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Video scores [...,K] as probabilities; those of a class that is not calibrated stay as they are."""
+        calibration = self.calibration or Calibration(dict.fromkeys(self.classes, Unchanged()))
+        return calibration.apply(scores)
 
     @cached_property
     def encoder(self) -> Encoder:
@@ -108,6 +119,7 @@ class Model:
             np.full(count, np.nan) if times is None else times,
             self.thresholds,
             self.synthetic,
+            self.calibration,
         )
 
     def _check(

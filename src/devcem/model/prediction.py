@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from devcem.model.calibration import Calibration
+
 Floats = npt.NDArray[np.float32]
 
 
@@ -22,9 +24,17 @@ class Prediction:
     times: npt.NDArray[np.float64]  # [T] seconds
     thresholds: npt.NDArray[np.float64]  # [K]
     synthetic: bool  # whether the model was trained on synthetic video
+    calibration: Calibration | None = None  # of video scores
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    @property
+    def probabilities(self) -> npt.NDArray[np.float64]:
+        """Calibrated video scores [K]; thresholds are for the scores, not for these."""
+        if self.calibration is None:
+            return self.video_scores.astype(np.float64)
+        return self.calibration.apply(self.video_scores)
 
     @property
     def labels(self) -> tuple[str, ...]:

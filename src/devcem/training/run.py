@@ -122,7 +122,7 @@ def _save(out: Path, trainee: Trainee, prepared: Prepared, judges: Bags, fitted:
     best: Weights = {name: value.detach().cpu().clone() for name, value in trainee.state_dict().items()}
     trainee.load_state_dict(fitted.last)
     fixed = {name: Threshold() for name in info.classes}
-    unjudged = info.model_copy(update={"metrics": {}, "thresholds": fixed})
+    unjudged = info.model_copy(update={"metrics": {}, "thresholds": fixed, "calibration": None})
     save_model(out / "last", Model(unjudged, method, prepared.backbone))
     trainee.load_state_dict(best)
     save_model(out / "model", Model(info, method, prepared.backbone))

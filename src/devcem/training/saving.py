@@ -1,4 +1,4 @@
-"""What a run of either kind leaves behind: thresholds and figures of validation, and model.json."""
+"""What a run of either kind leaves behind: thresholds, calibration and figures of validation; model.json."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pandas as pd
 
 from devcem import __version__
 from devcem.evaluation import tune_thresholds
+from devcem.evaluation.calibration import fit_calibration
 from devcem.evaluation.split import HALF, figures
 from devcem.files import writing
 from devcem.methods import Method
@@ -34,12 +35,15 @@ class Trained:
 def judged_info(
     out: Path, prepared: Prepared, method: Method, judges: Bags, scores: Scores, metrics: dict[str, float]
 ) -> ModelInfo:
-    """Thresholds tuned on *scores* [N,K] of validation, and validation.csv; *metrics* join the rest."""
+    """Thresholds and calibration from *scores* [N,K] of validation, and validation.csv; *metrics* join the
+    rest."""
     data, settings = prepared.data, prepared.settings
     values, tuned = tune_thresholds(judges.labels, scores, judges.known)
     tuned &= judgeable(judges)
     values = np.where(tuned, values, 0.5)
-    table = figures(judges.labels, scores, judges.known, values, data.classes)
+    calibration = fit_calibration(judges.labels, scores, judges.known, classes=data.classes)
+    given = (judges.labels, scores, judges.known, values, data.classes)
+    table = figures(*given, calibration.apply(scores))
     with writing(out / "validation.csv") as file:
         table.to_csv(file, float_format="%.6g")
     return ModelInfo(
@@ -56,6 +60,7 @@ def judged_info(
             name: Threshold(value=float(value), tuned=bool(known))
             for name, value, known in zip(data.classes, values, tuned, strict=True)
         },
+        calibration=calibration,
         trained_on=prepared.about,
         metrics=_metrics(metrics, table),
         settings=settings.model_dump(mode="json"),
