@@ -82,6 +82,11 @@ def test_the_report(gut: Path, done: tuple[Path, Plan]) -> None:
     assert table["method"].tolist() == ["sil", "attention-mil", *RULES]
     assert table["paper: F1"].tolist()[:2] == [0.066, 0.513] and table["paper: F1"][2:].isna().all()
     assert "±" in table["F1"][1]
+    drawn = ("scatter", "classes", "confusion", "reliability", "kept", "together", "strip-1")
+    for name in drawn:
+        assert f'<img src="figures/{name}.png"' in text and (out / "figures" / f"{name}.svg").is_file(), name
+    assert (out / "figures" / "video.mp4").stat().st_size > 1000
+    assert (out / "tables" / "attention.csv").is_file()
     assert not (out / "tables" / "table2.csv").exists()  # none of its methods has run
     assert pd.read_csv(out / "tables" / "others.csv")["method"].tolist() == ["mean-pool", *RULES]
     frames = pd.read_csv(out / "tables" / "frames.csv").set_index("method")

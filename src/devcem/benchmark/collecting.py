@@ -16,6 +16,7 @@ from devcem.benchmark.running import JUDGED
 from devcem.errors import UserError
 from devcem.evaluation import (
     BASELINES,
+    attention_character,
     baseline_scores,
     baseline_video_scores,
     frames_kept,
@@ -23,9 +24,11 @@ from devcem.evaluation import (
     multilabel_metrics,
     temporal_map,
 )
-from devcem.labels import Dataset, Segment, frame_truth, load_runs
+from devcem.labels import PATHOLOGIES, Dataset, Segment, canonical, frame_truth, load_runs
+from devcem.training.preparing import prepare
 
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float32]
 RUNS = "frames.csv"
 
 
@@ -37,6 +40,7 @@ class Results:
     plan: Plan
     segments: list[Segment]  # of the split, in the order of every run's arrays
     runs: dict[str, list[Judged]]  # a method's, seed by seed
+    cache: Path | None = None  # of features
 
     @cached_property
     def targets(self) -> tuple[Bools, Bools]:
@@ -70,7 +74,8 @@ class Results:
                 replace(
                     first,
                     method=name,
-                    video=baseline_video_scores(name, len(lengths), prior).astype(np.float32),
+                    video=(scores := baseline_video_scores(name, len(lengths), prior).astype(np.float32)),
+                    probabilities=scores,
                     frames=[one.astype(np.float32) for one in baseline_scores(name, lengths, prior)],
                     thresholds=half,
                     about={},
@@ -80,12 +85,27 @@ class Results:
         }
 
     @cached_property
+    def pathologies(self) -> list[int]:
+        """Columns of classes that are pathologies; all of them where none is called like one."""
+        found = [k for k, name in enumerate(self.data.classes) if canonical(name) in PATHOLOGIES]
+        return found or list(range(len(self.data.classes)))
+
+    @cached_property
+    def features(self) -> list[Floats] | None:
+        """Of the segments' frames [T,D] by the frozen encoder; None where runs trained one of their own."""
+        if self.plan.end_to_end:
+            return None
+        settings = self.plan.settings(next(iter(self.runs)), self.plan.seeds[0], self.data.window)
+        found = prepare(self.data, settings, self.cache).features(self.segments, "cpu")
+        return [one.features for one in found]
+
+    @cached_property
     def notices(self) -> tuple[str, ...]:
         said = (note for runs in self.runs.values() for run in runs for note in run.about["notices"])
         return tuple(dict.fromkeys(said))
 
 
-def collect(data: Dataset, out: Path, plan: Plan) -> Results:
+def collect(data: Dataset, out: Path, plan: Plan, cache: Path | None = None) -> Results:
     segments = [segment for segment in data.segments if segment.split == plan.split]
     names = tuple(segment.segment for segment in segments)
     runs: dict[str, list[Judged]] = {}
@@ -98,7 +118,7 @@ def collect(data: Dataset, out: Path, plan: Plan) -> Results:
                 raise UserError(f"{one.method} was judged on other segments", out, remedy)
         if found:
             runs[method] = found
-    return Results(data, plan, segments, runs)
+    return Results(data, plan, segments, runs, cache)
 
 
 def video_figures(results: Results) -> pd.DataFrame:
@@ -125,6 +145,37 @@ def class_figures(results: Results, figure: str = "f1") -> pd.DataFrame:
             values = table[figure].drop("macro")
             rows.append({"method": method, "seed": run.seed, **values})
     return pd.DataFrame(rows)
+
+
+def attention_figures(results: Results) -> pd.DataFrame:
+    """A row a method and seed: attention's character, as far as features and truth of frames tell it."""
+    features = results.features
+    truth, known = (None, None) if results.frame_targets is None else any_pathology(results)
+    rows = []
+    for method, runs in results.runs.items():
+        for run in runs:
+            found = attention_character(run.attention, features, truth, known)
+            rows.append({"method": method, "seed": run.seed, **found})
+    return pd.DataFrame(rows)
+
+
+def any_pathology(results: Results) -> tuple[list[Bools], list[Bools]]:
+    """Whether frames show any pathology [T], and whether that is known; of all classes if none is one."""
+    assert results.frame_targets is not None
+    return shown_any(results.frame_targets, results.pathologies)
+
+
+def shown_any(
+    targets: tuple[list[Bools], list[Bools]], columns: list[int]
+) -> tuple[list[Bools], list[Bools]]:
+    """Truth [T] and known [T] of several classes as one: shown if any is known to be, known if all are."""
+    truth: list[Bools] = []
+    known: list[Bools] = []
+    for told, sure in zip(*targets, strict=True):
+        shown = np.asarray((told & sure)[:, columns].any(axis=1), bool)
+        truth.append(shown)
+        known.append(shown | np.asarray(sure[:, columns].all(axis=1), bool))
+    return truth, known
 
 
 def frame_figures(results: Results) -> pd.DataFrame | None:

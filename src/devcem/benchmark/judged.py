@@ -21,7 +21,8 @@ Floats = npt.NDArray[np.float32]
 class Judged:
     method: str
     seed: int
-    video: Floats  # [N,K]
+    video: Floats  # [N,K] scores
+    probabilities: npt.NDArray[np.floating]  # [N,K] the same, calibrated
     frames: list[Floats]  # [T,K] a segment
     attention: list[Floats]  # [T] a segment
     numbers: list[npt.NDArray[np.int64]]  # [T] a segment: which frames these are
@@ -34,6 +35,7 @@ def write_judged(folder: Path, evaluated: Evaluated, method: str, seed: int, abo
     predictions = evaluated.predictions
     arrays = {
         "video": np.stack([one.video_scores for one in predictions]),
+        "probabilities": np.stack([one.probabilities for one in predictions]),
         "frames": np.concatenate([one.frame_scores for one in predictions]),
         "attention": np.concatenate([one.attention for one in predictions]),
         "numbers": np.concatenate([one.numbers for one in predictions]),
@@ -67,6 +69,7 @@ def read_judged(folder: Path) -> Judged:
             about["method"],
             about["seed"],
             file["video"],
+            file["probabilities"],
             np.split(file["frames"], ends),
             np.split(file["attention"], ends),
             np.split(file["numbers"], ends),

@@ -8,7 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from devcem.benchmark.collecting import Results, class_figures, frame_figures, video_figures
+from devcem.benchmark.collecting import (
+    Results,
+    attention_figures,
+    class_figures,
+    frame_figures,
+    video_figures,
+)
 from devcem.benchmark.paper import ABLATION, COMPARISON, FIGURES
 from devcem.benchmark.sheet import Sheet
 from devcem.evaluation import BASELINES, metric_differences
@@ -27,6 +33,18 @@ FRAME = {
     "events": "event mAP@0.1-0.7",
     **KEPT,
 }
+ATTENTION = {
+    "total_variation": "total variation",
+    "effective_frames": "effective frames",
+    "effective_share": "their share",
+    "alike_jump": "jump between neighbours that are alike",
+    "other_jump": "between others",
+    "auroc_0_20": "AUROC, pathology in < 20% of frames",
+    "auroc_40_60": "40-60%",
+    "auroc_80_100": "80-99%",
+    "above_uniform_100": "above uniform, where all frames show it",
+}
+ATTENDED = "Relative attention, whose mean is 1; see the reference for each figure."
 LEARNING = {"epochs": "epochs", "best_epoch": "best epoch", "seconds": "s of training"}
 
 
@@ -40,6 +58,7 @@ def tables(results: Results) -> dict[str, Sheet]:
         "others": _compared("Methods that the paper does not compare", how, video, extra, {}),
         "classes": _classes("F1 of each class at 0.5", how, class_figures(results, "f1")),
         "classes-ap": _classes("Average precision of each class", how, class_figures(results, "ap")),
+        "attention": _spread("Attention", f"{how} {ATTENDED}", attention_figures(results), ATTENTION, 3),
         "learning": _spread("How fast they learn", how, video, LEARNING, 0),
     }
     if len(results.runs) > 1:
@@ -108,6 +127,8 @@ def _spread(title: str, how: str, figures: pd.DataFrame, columns: dict[str, str]
             rows.append([str(name), *(_cell(some[column], digits) for column in columns)])
     trained = [row for row in rows if row[0] not in BASELINES]
     better = [n for n, name in enumerate(columns, 1) if name not in KEPT]
+    if columns is ATTENTION:  # which describe: none is better
+        better = []
     best = _best(trained, better) | _best(
         trained, [n for n, name in enumerate(columns, 1) if name in KEPT], -1
     )

@@ -55,7 +55,7 @@ def benchmark(
         failures = [] if report else run_benchmark(dataset, out, plan, workers or cores(), cache)
     except KeyboardInterrupt:
         raise Stopped(f"the same command goes on with {out}.") from None
-    page = write_report(load_dataset(dataset), out, plan)
+    page = write_report(load_dataset(dataset), out, plan, cache)
     if as_json:
         emit({"out": out, "page": page, "failures": [asdict(one) for one in failures]})
     else:
