@@ -19,7 +19,8 @@ from sklearn.metrics import (
 )
 
 from devcem.errors import UserError
-from devcem.evaluation.split import Evaluated, evaluate, write_evaluation
+from devcem.evaluation.folder import NOTICE, TITLES, write_evaluation
+from devcem.evaluation.split import Evaluated, evaluate
 from devcem.labels import Dataset, Run, Segment, load_dataset, save_dataset
 from devcem.model import Calibration, Model, Threshold
 
@@ -139,8 +140,9 @@ def test_the_second_time_nothing_is_encoded(
 
 def test_what_is_written(judged: Evaluated, tmp_path: Path) -> None:
     out = write_evaluation(judged, tmp_path / "out")
-    files = ["evaluation.json", "localisation.csv", "metrics.csv", "recipe.json", "scores.csv"]
-    assert sorted(path.name for path in out.iterdir()) == files
+    tables = ("averages", "events", "intervals", "kept", "localisation", "metrics", "scores")
+    others = ("evaluation.json", "figures", "recipe.json", "report.html")
+    assert {path.name for path in out.iterdir()} == {*(f"{name}.csv" for name in tables), *others}
     scores = pd.read_csv(out / "scores.csv")
     assert list(scores) == ["segment", "polyp", "debris"]
     assert scores["segment"].tolist() == [f"s{i}" for i in range(6)]
@@ -156,6 +158,28 @@ def test_what_is_written(judged: Evaluated, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="exists already"):
         write_evaluation(judged, out)
     write_evaluation(judged, out, overwrite=True)
+
+
+def test_the_page_shows_every_table_and_picture(judged: Evaluated, tmp_path: Path) -> None:
+    out = write_evaluation(judged, tmp_path / "out")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "mean-pool on hand, split test" in page
+    assert all(notice in page for notice in judged.notices) and NOTICE in page
+    assert all(f"<b>{title}.</b>" in page for title in TITLES.values())
+    for name in ("classes", "confusion", "reliability", "kept"):
+        assert f'src="figures/{name}.png"' in page
+        assert {path.suffix for path in (out / "figures").glob(f"{name}.*")} == {".svg", ".png"}
+    averages = pd.read_csv(out / "averages.csv", index_col="average")
+    assert averages.loc["macro", "ap"] == pytest.approx(judged.metrics.loc["macro", "ap"], rel=1e-5)
+    intervals = pd.read_csv(out / "intervals.csv", index_col="class")
+    ap = judged.metrics["ap"]
+    assert (intervals["ap_low"] <= ap + 1e-6).all() and (ap <= intervals["ap_high"] + 1e-6).all()
+
+
+def test_without_truth_of_frames_there_is_nothing_about_frames(judged: Evaluated, tmp_path: Path) -> None:
+    out = write_evaluation(replace(judged, localisation=None, frame_targets=None), tmp_path / "out")
+    assert not any((out / f"{name}.csv").exists() for name in ("localisation", "events", "kept"))
+    assert TITLES["kept"] not in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_order_of_the_datasets_classes_does_not_matter(

@@ -16,8 +16,8 @@ from devcem.benchmark.collecting import (
     video_figures,
 )
 from devcem.benchmark.paper import ABLATION, COMPARISON, FIGURES
-from devcem.benchmark.sheet import Sheet
 from devcem.evaluation import BASELINES, metric_differences
+from devcem.evaluation.sheet import Sheet
 
 Row = list[str]
 NAMES = {"f1": "F1", "auroc": "AUROC", "ap": "mAP", "tuned f1": "F1, tuned"}

@@ -31,7 +31,7 @@ class Engine(StrEnum):
 def evaluate(
     model: Annotated[Path, typer.Argument(help="A model folder, or the folder of a run.")],
     dataset: Annotated[Path, typer.Argument(help="A dataset folder with the model's classes.")],
-    out: Annotated[Path, typer.Option(help="Folder for metrics.csv, scores.csv, localisation.csv.")],
+    out: Annotated[Path, typer.Option(help="Folder for tables, figures, report.html.")],
     split: Annotated[str, typer.Option(help="Which segments: test, val or train.")] = "test",
     cache: Annotated[
         Path | None, typer.Option(help="Folder for features; default: .features in the dataset.")
@@ -47,8 +47,8 @@ def evaluate(
     from devcem.files import check_free
 
     check_free(out, overwrite)  # before torch is there
+    from devcem.evaluation.folder import write_evaluation
     from devcem.evaluation.split import evaluate as judge
-    from devcem.evaluation.split import write_evaluation
     from devcem.labels import load_dataset
     from devcem.model import load_model
 

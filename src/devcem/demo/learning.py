@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from devcem.config import checked, merged
-from devcem.evaluation.split import Evaluated, evaluate, write_evaluation
+from devcem.evaluation.folder import write_evaluation
+from devcem.evaluation.split import Evaluated, evaluate
 from devcem.exam import Analysis, analyze
 from devcem.labels import Dataset, Segment
 from devcem.model import load_model

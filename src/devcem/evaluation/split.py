@@ -5,7 +5,6 @@ Needs torch and the encoders, and is imported by its module.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,9 +19,9 @@ from devcem.encoders.extract import segment_features
 from devcem.encoders.store import FeatureStore
 from devcem.errors import UserError
 from devcem.evaluation.calibration import brier, expected_calibration_error
+from devcem.evaluation.entries import Bools
 from devcem.evaluation.localisation import localisation_metrics
 from devcem.evaluation.metrics import multilabel_metrics
-from devcem.files import building, write_text, writing
 from devcem.frames import open_source
 from devcem.frames.clip import stretch
 from devcem.labels import Dataset, Segment, frame_truth, load_runs
@@ -32,6 +31,7 @@ AT_THRESHOLD = ["precision", "recall", "f1", "specificity"]
 HALF = "_at_0.5"  # suffix of the same figures at 0.5
 CALIBRATED = "_calibrated"  # suffix of a figure of probabilities rather than scores
 RUNS = "frames.csv"
+FrameTargets = tuple[tuple[Bools, ...], tuple[Bools, ...]]  # truth and known, [T,K] a segment
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Evaluated:
     metrics: pd.DataFrame  # a row a class and "macro"
     localisation: pd.DataFrame | None  # where the dataset has truth of frames
     notices: tuple[str, ...]  # what must be said beside any figure
+    frame_targets: FrameTargets | None = None  # where the dataset has truth of frames
 
     def summary(self) -> dict[str, Any]:
         """For evaluation.json and for machines."""
@@ -92,6 +93,7 @@ def evaluate(
     ]
     truth, known = data.targets(segments)
     scores = np.stack([one.video_scores for one in predictions])
+    told = _frame_targets(data, segments, predictions)
     return Evaluated(
         model,
         data,
@@ -99,28 +101,10 @@ def evaluate(
         segments,
         predictions,
         figures(truth, scores, known, model.thresholds, model.classes, model.calibrated(scores)),
-        _localisation(data, segments, predictions),
+        None if told is None else _localisation(told, predictions, data.classes),
         notices(model, data, split, segments),
+        told,
     )
-
-
-def write_evaluation(evaluated: Evaluated, out: str | Path, overwrite: bool = False) -> Path:
-    """metrics.csv, scores.csv, perhaps localisation.csv, and evaluation.json: whole or not at all."""
-    scores = pd.DataFrame(
-        np.stack([one.video_scores for one in evaluated.predictions]),
-        index=pd.Index([segment.segment for segment in evaluated.segments], name="segment"),
-        columns=list(evaluated.dataset.classes),
-    )
-    tables = {"metrics": evaluated.metrics, "scores": scores, "localisation": evaluated.localisation}
-    with building(
-        out, {"evaluate": evaluated.dataset.name, "split": evaluated.split}, overwrite=overwrite
-    ) as partial:
-        for name, table in tables.items():
-            if table is not None:
-                with writing(partial / f"{name}.csv") as file:
-                    table.to_csv(file, float_format="%.6g")
-        write_text(partial / "evaluation.json", json.dumps(evaluated.summary(), indent=1))
-    return Path(out)
 
 
 def notices(model: Model, data: Dataset, split: str, segments: list[Segment]) -> tuple[str, ...]:
@@ -185,10 +169,9 @@ def figures(
     return kept
 
 
-def _localisation(
+def _frame_targets(
     data: Dataset, segments: list[Segment], predictions: list[Prediction]
-) -> pd.DataFrame | None:
-    """Frame scores beside the truth of frames; None where the dataset has none."""
+) -> FrameTargets | None:
     if not (data.root / RUNS).is_file():
         return None
     numbers = {segment.segment: one.numbers for segment, one in zip(segments, predictions, strict=True)}
@@ -196,7 +179,15 @@ def _localisation(
     runs = [run for run in load_runs(data) if run.segment in chosen]
     told = frame_truth(replace(data, segments=segments), runs, numbers)
     truth, known = zip(*(told[segment.segment] for segment in segments), strict=True)
-    return localisation_metrics(truth, [one.frame_scores for one in predictions], known, classes=data.classes)
+    return truth, known
+
+
+def _localisation(
+    told: FrameTargets, predictions: list[Prediction], classes: tuple[str, ...]
+) -> pd.DataFrame:
+    """Frame scores beside the truth of frames."""
+    truth, known = told
+    return localisation_metrics(truth, [one.frame_scores for one in predictions], known, classes=classes)
 
 
 def _finite(row: Any) -> dict[str, float]:

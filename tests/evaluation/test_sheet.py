@@ -4,7 +4,7 @@ import csv
 from html.parser import HTMLParser
 from pathlib import Path
 
-from devcem.benchmark.sheet import Sheet
+from devcem.evaluation.sheet import Sheet
 
 SHEET = Sheet(
     "A & B",
