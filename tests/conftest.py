@@ -6,10 +6,15 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Two workers share two cores: more threads would only wait for each other. Before torch is imported, and for
 # the processes that tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# On shared cores a deadline measures the neighbours.
+settings.register_profile("shared cores", parent=settings.default, deadline=None)
+settings.load_profile("shared cores")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
