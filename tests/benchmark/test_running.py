@@ -17,11 +17,12 @@ from plans import WORDS, small
 
 from devcem.benchmark import Plan, run_benchmark, running, write_report
 from devcem.benchmark.collecting import collect, frame_figures, video_figures
+from devcem.benchmark.colour import colour_scores
 from devcem.benchmark.judged import read_judged
-from devcem.benchmark.tables import RULES
+from devcem.benchmark.rules import OF_VIDEOS, RULES
 from devcem.cli import main
 from devcem.errors import UserError
-from devcem.evaluation import BASELINES, localisation_metrics, multilabel_metrics
+from devcem.evaluation import localisation_metrics, multilabel_metrics
 from devcem.evaluation.split import evaluate
 from devcem.labels import load_dataset
 from devcem.model import load_model
@@ -79,7 +80,7 @@ def test_the_report(gut: Path, done: tuple[Path, Plan]) -> None:
     text = page.read_text(encoding="utf-8")
     assert "Research use only, not a medical device." in text and "synthetic video" in text
     table = pd.read_csv(out / "tables" / "table3.csv")
-    assert table["method"].tolist() == ["sil", "attention-mil", *RULES]
+    assert table["method"].tolist() == ["sil", "attention-mil", *OF_VIDEOS]
     assert table["paper: F1"].tolist()[:2] == [0.066, 0.513] and table["paper: F1"][2:].isna().all()
     assert "±" in table["F1"][1]
     drawn = ("scatter", "classes", "confusion", "reliability", "kept", "together", "strip-1")
@@ -88,9 +89,9 @@ def test_the_report(gut: Path, done: tuple[Path, Plan]) -> None:
     assert (out / "figures" / "video.mp4").stat().st_size > 1000
     assert (out / "tables" / "attention.csv").is_file()
     assert not (out / "tables" / "table2.csv").exists()  # none of its methods has run
-    assert pd.read_csv(out / "tables" / "others.csv")["method"].tolist() == ["mean-pool", *RULES]
+    assert pd.read_csv(out / "tables" / "others.csv")["method"].tolist() == ["mean-pool", *OF_VIDEOS]
     frames = pd.read_csv(out / "tables" / "frames.csv").set_index("method")
-    assert float(frames.loc["empty", "event mAP@0.1-0.7"]) == 0 and frames.index.tolist()[-6:] == [*BASELINES]
+    assert float(frames.loc["empty", "event mAP@0.1-0.7"]) == 0 and frames.index.tolist()[-7:] == [*RULES]
     assert pd.read_csv(out / "tables" / "classes.csv")["class"].tolist() == ["red", "green", "never"]
     assert pd.read_csv(out / "tables" / "learning.csv")["method"].tolist() == [
         "mean-pool",
@@ -155,3 +156,17 @@ def test_killed_and_gone_on_with(gut: Path, done: tuple[Path, Plan], tmp_path: P
     for path in done[0].glob("judged/*/seed-*"):
         one, two = read_judged(path), read_judged(out / path.relative_to(done[0]))
         np.testing.assert_array_equal(one.video, two.video)
+
+
+def test_the_rule_that_sees_colours(gut: Path, tmp_path: Path) -> None:
+    """Corners are red or green where the class is: on frames of another patient it sees that, and of "never"
+    it knows its share in train."""
+    data = load_dataset(gut)
+    segments = [one for one in data.segments if one.split == "test"]
+    video, frames = colour_scores(data, segments, "frame", tmp_path)
+    truth, _ = data.targets(segments)
+    assert video.shape == truth.shape and [len(one) for one in frames] == [len(one) for one in segments]
+    assert (video[:, 2] == 0).all()
+    order = np.concatenate([one[:, 0] for one in frames])
+    shown = np.concatenate([(np.arange(len(one)) % 2 == 0) & ("red" in one.labels) for one in segments])
+    assert shown.any() and order[shown].mean() > order[~shown].mean() + 0.1

@@ -12,19 +12,18 @@ import pandas as pd
 
 from devcem.benchmark.judged import Judged, is_judged, read_judged
 from devcem.benchmark.plan import Plan
+from devcem.benchmark.rules import rules
 from devcem.benchmark.running import JUDGED
 from devcem.errors import UserError
 from devcem.evaluation import (
-    BASELINES,
     attention_character,
-    baseline_scores,
-    baseline_video_scores,
     frames_kept,
     localisation_metrics,
     multilabel_metrics,
     temporal_map,
 )
 from devcem.labels import PATHOLOGIES, Dataset, Segment, canonical, frame_truth, load_runs
+from devcem.training import TrainSettings
 from devcem.training.preparing import prepare
 
 Bools = npt.NDArray[np.bool_]
@@ -61,28 +60,15 @@ class Results:
 
     @cached_property
     def everything(self) -> dict[str, list[Judged]]:
-        """The runs, and the rules that look at no pixel."""
-        return self.runs | self._baselines()
+        """The runs, and the rules that they have to beat."""
+        like, view = next(iter(self.runs.values()))[0], self.settings.data.view
+        cache = self.cache or self.data.root / ".features"
+        return self.runs | rules(self.data, self.segments, like, view, cache)
 
-    def _baselines(self) -> dict[str, list[Judged]]:
-        first = next(iter(self.runs.values()))[0]
-        labels, known = self.data.targets([one for one in self.data.segments if one.split == "train"])
-        prior = (labels & known).sum(0) / np.maximum(known.sum(0), 1)
-        lengths, half = list(map(len, first.numbers)), np.full(len(prior), 0.5)
-        return {
-            name: [
-                replace(
-                    first,
-                    method=name,
-                    video=(scores := baseline_video_scores(name, len(lengths), prior).astype(np.float32)),
-                    probabilities=scores,
-                    frames=[one.astype(np.float32) for one in baseline_scores(name, lengths, prior)],
-                    thresholds=half,
-                    about={},
-                )
-            ]
-            for name in BASELINES
-        }
+    @property
+    def settings(self) -> TrainSettings:
+        """What the runs have in common stands in those of any."""
+        return self.plan.settings(next(iter(self.runs)), self.plan.seeds[0], self.data.window)
 
     @cached_property
     def pathologies(self) -> list[int]:
@@ -95,8 +81,7 @@ class Results:
         """Of the segments' frames [T,D] by the frozen encoder; None where runs trained one of their own."""
         if self.plan.end_to_end:
             return None
-        settings = self.plan.settings(next(iter(self.runs)), self.plan.seeds[0], self.data.window)
-        found = prepare(self.data, settings, self.cache).features(self.segments, "cpu")
+        found = prepare(self.data, self.settings, self.cache).features(self.segments, "cpu")
         return [one.features for one in found]
 
     @cached_property

@@ -20,7 +20,7 @@ SIZE = 224  # pixels of a frame in strips and video
 STRIPS = 3
 LEADING = ("ps-devcem", "attention-mil", "stpn", "w-talc")  # of which bars and strips can hold few
 CONFUSED = ("atten-conv", "atten-conv-lstm", "ps-devcem")  # side by side, as in the paper
-BESIDE = ("uniform sampling", "random", "centre frame")
+BESIDE = ("uniform sampling", "random", "colour histogram")
 
 
 def write_figures(results: Results, folder: Path) -> list[Path]:
@@ -185,8 +185,7 @@ def _called(results: Results, run: Judged, n: int) -> tuple[str, ...]:
 
 def _frames(results: Results, n: int, chosen: np.ndarray) -> np.ndarray:
     segment = results.segments[n]
-    settings = results.plan.settings(next(iter(results.runs)), results.plan.seeds[0])
-    view = None if settings.data.view == "auto" else settings.data.view
+    view = None if results.settings.data.view == "auto" else results.settings.data.view
     with open_source(results.data.root / "media" / segment.source) as source:
         ordinals = stretch(source, segment.start, segment.stop)[chosen]
         return read_clip(source, SIZE, ordinals=ordinals, view=view).frames

@@ -16,14 +16,14 @@ from devcem.benchmark.collecting import (
     video_figures,
 )
 from devcem.benchmark.paper import ABLATION, COMPARISON, FIGURES
-from devcem.evaluation import BASELINES, metric_differences
+from devcem.benchmark.rules import OF_VIDEOS, RULES
+from devcem.evaluation import metric_differences
 from devcem.evaluation.sheet import Sheet
 
 Row = list[str]
 NAMES = {"f1": "F1", "auroc": "AUROC", "ap": "mAP", "tuned f1": "F1, tuned"}
 VIDEO = (*FIGURES, "tuned f1", "ap", "auroc")
 OURS = "ps-devcem"
-RULES = ("empty", "everything", "training prior", "random")  # which videos hold something for
 KEPT = {f"kept@{share}%": f"% of frames kept for {share}% of events" for share in (90, 95, 99)}
 FRAME = {
     "auroc": "frame AUROC",
@@ -73,7 +73,7 @@ def tables(results: Results) -> dict[str, Sheet]:
 def conditions(results: Results) -> str:
     """What must be known to read a figure: data, split, encoder, frozen or end to end, seeds."""
     plan, segments = results.plan, results.segments
-    settings = plan.settings(next(iter(results.runs)), plan.seeds[0])
+    settings = results.settings
     patients = len({segment.patient for segment in segments})
     trained = "trained end to end" if plan.end_to_end else "frozen"
     seeds = max(map(len, results.runs.values()))
@@ -95,7 +95,7 @@ def _compared(
     """Our figures, and in grey those that the paper prints for its own data."""
     there = [name for name in methods if name in set(video["method"])]
     rows = []
-    for name in [*there, *RULES] if there else []:
+    for name in [*there, *OF_VIDEOS] if there else []:
         some = video[video["method"] == name]
         cells = [name, *(_cell(some[figure]) for figure in VIDEO)]
         theirs = [f"{value:.3f}" for value in printed.get(name, ())] or [""] * len(FIGURES)
@@ -125,7 +125,7 @@ def _spread(title: str, how: str, figures: pd.DataFrame, columns: dict[str, str]
     for name, some in figures.groupby("method", sort=False):
         if not some[list(columns)].isna().all(axis=None):
             rows.append([str(name), *(_cell(some[column], digits) for column in columns)])
-    trained = [row for row in rows if row[0] not in BASELINES]
+    trained = [row for row in rows if row[0] not in RULES]
     better = [n for n, name in enumerate(columns, 1) if name not in KEPT]
     if columns is ATTENTION:  # which describe: none is better
         better = []
