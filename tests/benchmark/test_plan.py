@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,9 @@ def test_one_folder_holds_one_benchmark(gut: Path, tmp_path: Path) -> None:
     begin(tmp_path / "out", small("max-pool", seeds=3), data)  # may grow
     with pytest.raises(UserError, match=r"holds another benchmark: set was .*choose another --out"):
         begin(tmp_path / "out", small(words=("epochs=3",)), data)
+    relabelled = replace(data, segments=[replace(one, labels=()) for one in data.segments])
+    with pytest.raises(UserError, match="the folder holds another benchmark: segments was"):
+        begin(tmp_path / "out", small(), relabelled)
     (tmp_path / "else").mkdir()
     (tmp_path / "else" / "letter.txt").write_text("mine")
     with pytest.raises(UserError, match="something that is no benchmark"):

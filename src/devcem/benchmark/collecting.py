@@ -22,13 +22,13 @@ from devcem.evaluation import (
     multilabel_metrics,
     temporal_map,
 )
+from devcem.evaluation.split import RUNS
 from devcem.labels import PATHOLOGIES, Dataset, Segment, canonical, frame_truth, load_runs
 from devcem.training import TrainSettings
 from devcem.training.preparing import prepare
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float32]
-RUNS = "frames.csv"
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def collect(data: Dataset, out: Path, plan: Plan, cache: Path | None = None) -> 
 
 def video_figures(results: Results) -> pd.DataFrame:
     """A row a method and seed: macro figures at 0.5, and with `tuned` in front those at tuned thresholds.
-    The rules that look at no pixel come last."""
+    The rules to beat come last."""
     truth, known = results.targets
     rows = []
     for method, runs in results.everything.items():
@@ -164,7 +164,7 @@ def shown_any(
 
 
 def frame_figures(results: Results) -> pd.DataFrame | None:
-    """A row a method and seed, the rules that look at no pixel last: macro figures of frames and events."""
+    """A row a method and seed, the rules to beat last: macro figures of frames and events."""
     if results.frame_targets is None:
         return None
     truth, known = results.frame_targets

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ def begin(out: Path, plan: Plan, data: Dataset) -> None:
     common: dict[str, Any] = {
         "dataset": data.name,
         "classes": list(data.classes),
+        "segments": _digest(data),
         "split": plan.split,
         "preset": plan.preset,
         "set": list(plan.words),
@@ -79,3 +81,9 @@ def begin(out: Path, plan: Plan, data: Dataset) -> None:
         raise UserError("the folder holds something that is no benchmark", out, "choose another --out")
     make_folder(out)
     write_text(note, json.dumps(common, indent=1))
+
+
+def _digest(data: Dataset) -> str:
+    """Changes with any segment, split or label: figures of before and after must not stand in one table."""
+    rows = [asdict(segment) for segment in data.segments]
+    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()

@@ -75,7 +75,7 @@ def conditions(results: Results) -> str:
     plan, segments = results.plan, results.segments
     settings = results.settings
     patients = len({segment.patient for segment in segments})
-    trained = "trained end to end" if plan.end_to_end else "frozen"
+    trained = "trained end to end (frozen for classical methods)" if plan.end_to_end else "frozen"
     seeds = max(map(len, results.runs.values()))
     said = [
         f"{results.data.name}, split {plan.split}: {len(segments)} videos of {patients} patients.",

@@ -22,10 +22,10 @@ from devcem.evaluation.detection import temporal_map
 from devcem.evaluation.kept import frames_kept, kept_curve
 from devcem.evaluation.sheet import Sheet
 from devcem.evaluation.split import Evaluated
+from devcem.evaluation.strip import NOTICE
 from devcem.files import building, make_folder, write_text, writing
 
 PAGE, FIGURES = "report.html", "figures"
-NOTICE = "Research use only, not a medical device."
 BESIDE = ("uniform sampling", "random")  # rules that look at no pixel
 TITLES = {
     "metrics": "Each class of each video",
